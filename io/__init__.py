@@ -1,0 +1,1 @@
+"""Floor 2, bytes: object stores, ``_metadata``, keyed formats, operator state. Imports only ``schemas``."""
