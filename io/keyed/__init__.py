@@ -1,0 +1,1 @@
+"""Keyed state: headers, composite keys, and the canonical, hashmap and RocksDB formats."""

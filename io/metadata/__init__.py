@@ -1,0 +1,1 @@
+"""``_metadata``: every version and handle kind as dataclasses, read and written byte for byte."""

@@ -1,0 +1,1 @@
+"""Object stores behind one small interface: ranged reads, atomic writes, copies inside the store."""

@@ -1,0 +1,1 @@
+"""Serializer snapshots: what a savepoint says of its types, as dataclasses, read and written byte for byte."""
