@@ -11,7 +11,17 @@ import pyarrow.compute as pc
 
 from ..errors import EncodeError, NameNotFoundError
 from .arena import Arena
-from .shapes import EnumShape, FixedShape, ListShape, MapShape, NullShape, Program, Shape, StructShape, VarShape
+from .shapes import (
+    EnumShape,
+    FixedShape,
+    ListShape,
+    MapShape,
+    NullShape,
+    Program,
+    Shape,
+    StructShape,
+    VarShape,
+)
 
 _Bytes = npt.NDArray[np.uint8]
 
@@ -125,7 +135,11 @@ class _Planner:
 
     def _variable(self, shape: VarShape, array: pa.Array) -> None:
         _, offsets, data = array.buffers()
-        bounds = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1] if offsets else None
+        bounds = (
+            np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1]
+            if offsets
+            else None
+        )
         if bounds is None or not len(bounds):
             bounds = np.zeros(len(array) + 1, np.int32)
         body = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
@@ -169,7 +183,9 @@ class _Planner:
 
 
 def _map_entries(array: pa.MapArray) -> pa.StructArray:
-    kind = pa.list_(pa.struct([pa.field("key", array.type.key_type), pa.field("value", array.type.item_type)]))
+    kind = pa.list_(
+        pa.struct([pa.field("key", array.type.key_type), pa.field("value", array.type.item_type)])
+    )
     return array.cast(kind).flatten()
 
 

@@ -23,7 +23,7 @@ Positions = npt.NDArray[np.int64]
 _MOST_BYTES = 1 << 30
 
 
-class ValueError_(FormatError):
+class DecodeError(FormatError):
     """A row that does not decode: ``row`` in the batch, ``position`` in the row's bytes, ``reason`` of ``ops``."""
 
     def __init__(self, reason: int, row: int, position: int) -> None:
@@ -41,11 +41,13 @@ class Codec:
     def arrow_type(self) -> pa.DataType:
         return self.program.shape.arrow_type
 
-    def decode(self, data: Bytes, starts: Positions, ends: Positions, *, exact: bool = True) -> tuple[pa.Array, Positions]:
+    def decode(
+        self, data: Bytes, starts: Positions, ends: Positions, *, exact: bool = True
+    ) -> tuple[pa.Array, Positions]:
         """The values of the rows [starts[i], ends[i]) of ``data``, and the position behind each one.
 
         ``exact`` asks that a value takes up its row; without it what follows is left for the next codec.
-        Raises ValueError_ naming the row and the byte.
+        Raises DecodeError naming the row and the byte.
         """
         total = int((ends - starts).sum()) if len(starts) else 0
         if total > _MOST_BYTES and len(starts) > 1:
@@ -59,10 +61,12 @@ class Codec:
         )  # fmt: skip
         if failure[0] != ops.OK:
             row = int(failure[1])
-            raise ValueError_(int(failure[0]), row, int(failure[2] - starts[row]))
+            raise DecodeError(int(failure[0]), row, int(failure[2] - starts[row]))
         return assemble(arena, self.program.shape, len(starts)), stops
 
-    def _decode_halves(self, data: Bytes, starts: Positions, ends: Positions, exact: bool) -> tuple[pa.Array, Positions]:
+    def _decode_halves(
+        self, data: Bytes, starts: Positions, ends: Positions, exact: bool
+    ) -> tuple[pa.Array, Positions]:
         half = len(starts) // 2
         first, first_stops = self.decode(data, starts[:half], ends[:half], exact=exact)
         second, second_stops = self.decode(data, starts[half:], ends[half:], exact=exact)

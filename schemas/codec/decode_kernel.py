@@ -11,10 +11,56 @@ from numba import njit
 
 from .memory import load_i2, load_i4, load_i8
 from .ops import (
-    BAD_ENUM, BAD_FLAG, BAD_LENGTH, BAD_SEPARATOR, BAD_STRING, BIG_INT, BLOB, BOOL, CONST, DECIMAL, DEEP, DELIMITED,
-    DELIMITED_NEXT, END, ENUM, FILL1, FILL2, FILL4, FILL8, FILL_OFFSET, FLAG, I1, I2, I4, I8, I8_FLIPPED, INSTANT,
-    JUMP, LIST, LOCAL_DATE, LOCAL_DATE_TIME, LOCAL_TIME, MASK, MASK_BIT, MILLIS, NEXT, OK, OVERFLOW, PAD, POJO, RANGE,
-    REST, ROW_KIND, SHORT, SQL_TIMESTAMP, STR, STR_VALUE, SUBCLASS, TRAILING, UNMASK,
+    BAD_ENUM,
+    BAD_FLAG,
+    BAD_LENGTH,
+    BAD_SEPARATOR,
+    BAD_STRING,
+    BIG_INT,
+    BLOB,
+    BOOL,
+    CONST,
+    DECIMAL,
+    DEEP,
+    DELIMITED,
+    DELIMITED_NEXT,
+    END,
+    ENUM,
+    FILL1,
+    FILL2,
+    FILL4,
+    FILL8,
+    FILL_OFFSET,
+    FLAG,
+    I1,
+    I2,
+    I4,
+    I8,
+    I8_FLIPPED,
+    INSTANT,
+    JUMP,
+    LIST,
+    LOCAL_DATE,
+    LOCAL_DATE_TIME,
+    LOCAL_TIME,
+    MASK,
+    MASK_BIT,
+    MILLIS,
+    NEXT,
+    OK,
+    OVERFLOW,
+    PAD,
+    POJO,
+    RANGE,
+    REST,
+    ROW_KIND,
+    SHORT,
+    SQL_TIMESTAMP,
+    STR,
+    STR_VALUE,
+    SUBCLASS,
+    TRAILING,
+    UNMASK,
 )  # fmt: skip
 
 _MIN8 = np.int64(-0x8000000000000000)
@@ -63,7 +109,9 @@ def _varint(buf: np.ndarray, pos: int, end: int) -> tuple[int, int]:
 
 
 @njit(cache=True, nogil=True)
-def _text(buf: np.ndarray, pos: int, end: int, units: int, out: np.ndarray, at: int, room: int) -> tuple[int, int]:
+def _text(
+    buf: np.ndarray, pos: int, end: int, units: int, out: np.ndarray, at: int, room: int
+) -> tuple[int, int]:
     """Copies ``units`` varint UTF-16 units as UTF-8: (next position, next output), or (-1, reason)."""
     if units > end - pos:
         return np.int64(-1), BAD_LENGTH
@@ -166,7 +214,7 @@ def decode(code, buf, starts, ends, exact, a8, a16, a32, a64, base, capacity, cu
             b = code[pc, 2]
             if op == END:
                 break
-            elif op == I8:
+            if op == I8:
                 if pos + 8 > end:
                     reason = SHORT
                 elif cursor[a] >= capacity[a]:

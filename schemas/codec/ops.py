@@ -47,7 +47,21 @@ PAD = 37  # count: zero bytes that stand for a null value
 DECIMAL = 38  # soff, sdata, svalid, slot of the scale
 
 # What a kernel answers beside the position: 0 is success.
-OK, SHORT, TRAILING, BAD_LENGTH, BAD_FLAG, BAD_STRING, BAD_ENUM, RANGE, SUBCLASS, OVERFLOW, NULL, BAD_SEPARATOR, DEEP = range(13)
+(
+    OK,
+    SHORT,
+    TRAILING,
+    BAD_LENGTH,
+    BAD_FLAG,
+    BAD_STRING,
+    BAD_ENUM,
+    RANGE,
+    SUBCLASS,
+    OVERFLOW,
+    NULL,
+    BAD_SEPARATOR,
+    DEEP,
+) = range(13)
 
 REASONS = {
     SHORT: "the data ends inside the value",
@@ -59,7 +73,6 @@ REASONS = {
     RANGE: "a time is beyond what Arrow's 64-bit column holds",
     SUBCLASS: "a subclass whose serializer is not in the snapshot",
     OVERFLOW: "the value has more elements than its bytes can hold",
-    NULL: "a null where the serializer cannot hold one",
     BAD_SEPARATOR: "list elements are not separated by a comma",
     DEEP: "the value is nested too deeply",
 }
