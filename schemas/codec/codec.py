@@ -56,8 +56,8 @@ class Codec:
         stops = np.empty(len(starts), np.int64)
         failure = np.zeros(3, np.int64)
         decode(
-            self.program.code, data, starts, ends, exact, arena.a8, arena.a16, arena.a32, arena.a64,
-            arena.base, arena.capacity, arena.cursor, stops, failure,
+            self.program.code, data, starts, ends, ops.EXACT if exact else ops.PART,
+            arena.a8, arena.a16, arena.a32, arena.a64, arena.base, arena.capacity, arena.cursor, stops, failure,
         )  # fmt: skip
         if failure[0] != ops.OK:
             row = int(failure[1])

@@ -19,6 +19,7 @@ from .ops import (
     BIG_INT,
     BLOB,
     BOOL,
+    CHAINED,
     CONST,
     DECIMAL,
     DEEP,
@@ -26,6 +27,7 @@ from .ops import (
     DELIMITED_NEXT,
     END,
     ENUM,
+    EXACT,
     FILL1,
     FILL2,
     FILL4,
@@ -43,6 +45,7 @@ from .ops import (
     LOCAL_DATE,
     LOCAL_DATE_TIME,
     LOCAL_TIME,
+    MARK,
     MASK,
     MASK_BIT,
     MILLIS,
@@ -70,7 +73,7 @@ _DAY_NANOS = np.int64(86_400_000_000_000)
 _STACK = 64
 
 _SIGNATURE = (
-    "(int64[:,::1], uint8[::1], int64[::1], int64[::1], boolean, uint8[::1], uint16[::1], uint32[::1], uint64[::1],"
+    "(int64[:,::1], uint8[::1], int64[::1], int64[::1], int64, uint8[::1], uint16[::1], uint32[::1], uint64[::1],"
     " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])"
 )
 
@@ -190,19 +193,25 @@ def _big_integer(
 
 
 @njit(_SIGNATURE, cache=True, nogil=True)
-def decode(code, buf, starts, ends, exact, a8, a16, a32, a64, base, capacity, cursor, stops, failure):  # type: ignore[no-untyped-def]
+def decode(code, buf, starts, ends, lie, a8, a16, a32, a64, base, capacity, cursor, stops, failure):  # type: ignore[no-untyped-def]
     """Decode each row [starts[i], ends[i]) of ``buf``; the position behind it goes to stops[i].
 
-    ``exact`` asks that the row ends where the program does. ``failure`` gets (reason, row, position).
+    ``lie`` is PART, EXACT (the row ends where the program does) or CHAINED: ``stops.size`` values one behind
+    the other from starts[0] to at most ends[0]. ``failure`` gets (reason, row, position).
     ``base`` is each slot's first element in the arena, ``capacity`` its elements, ``cursor`` how many are filled.
     """
     stack = np.empty(_STACK * 2, np.int64)
     row = 0
     pos = np.int64(0)
+    end = np.int64(0)
     reason = OK
-    for row in range(starts.size):
-        pos = starts[row]
-        end = ends[row]
+    for row in range(stops.size):
+        if lie != CHAINED:
+            pos = starts[row]
+            end = ends[row]
+        elif row == 0:
+            pos = starts[0]
+            end = ends[0]
         pc = 0
         depth = 0
         reason = OK
@@ -566,8 +575,14 @@ def decode(code, buf, starts, ends, exact, a8, a16, a32, a64, base, capacity, cu
                     cursor[a] += 1
             elif op == JUMP:
                 pc = a - 1
+            elif op == MARK:
+                if cursor[a] >= capacity[a]:
+                    reason = OVERFLOW
+                else:
+                    a64[base[a] + cursor[a]] = pos
+                    cursor[a] += 1
             pc += 1
-        if reason == OK and exact and pos != end:
+        if reason == OK and lie == EXACT and pos != end:
             reason = TRAILING
         if reason != OK:
             break

@@ -39,6 +39,7 @@ from .ops import (
     LOCAL_DATE,
     LOCAL_DATE_TIME,
     LOCAL_TIME,
+    MARK,
     MASK,
     MASK_BIT,
     MILLIS,
@@ -362,7 +363,7 @@ def encode(code, first, rows, out, offsets, a8, a16, a32, a64, base, capacity, c
                         store_i2(out, at + 1, np.int64(-0x8000))
                         store_i4(out, at + 3, _MIN4)
                     at += 7
-            elif op == FILL1 or op == FILL2 or op == FILL4 or op == FILL8 or op == FILL_OFFSET:
+            elif op == MARK or op == FILL1 or op == FILL2 or op == FILL4 or op == FILL8 or op == FILL_OFFSET:
                 cursor[a] += 1
             elif op == JUMP:
                 pc = a - 1

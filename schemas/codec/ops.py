@@ -46,6 +46,11 @@ FILL1, FILL2, FILL4, FILL8, FILL_OFFSET = 31, 32, 33, 34, 35
 PAD = 37  # count: zero bytes that stand for a null value
 DECIMAL = 38  # soff, sdata, svalid, slot of the scale
 
+MARK = 39  # slot: the position itself, for callers that cut a value in pieces
+
+# How rows lie: each its own span that its value may leave in part or must fill, or one behind the other.
+PART, EXACT, CHAINED = 0, 1, 2
+
 # What a kernel answers beside the position: 0 is success.
 (
     OK,
