@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..schemas.errors import FormatError, UnsupportedVersionError
+from ..schemas.errors import FormatError, UnknownSerializerError, UnsupportedVersionError
 from ..schemas.snapshots import read_proxy
 from ..schemas.wire import Reader, Writer
+from .keyed.lenient import step_over_unknown
 from .keyed.meta_info import SnapshotReader, StateMetaInfo, read_states, write_states
 
 OPERATOR_VERSIONS = {5: False, 6: True}
 """Version to whether it says that the data is compressed: 5 is Flink 1.8 to 1.17, 6 from 1.18 on."""
+_SNAPPY_STREAM_ID_SIZE = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,27 @@ def read_operator_header(
         operator_states=read_states(reader, read_serializer),
         broadcast_states=read_states(reader, read_serializer),
     )
+
+
+def read_operator_header_lenient(reader: Reader, first_offset: int) -> OperatorBackendHeader:
+    """As :func:`read_operator_header`, stepping over unknown serializers where that can be done in one way only.
+
+    ``first_offset`` is that of the data, or the size of a stream without data: where the header ends, or, of
+    compressed data, the ten bytes that open a Snappy stream behind it.
+    """
+    start = reader.pos
+    try:
+        return read_operator_header(reader)
+    except (UnknownSerializerError, UnsupportedVersionError):
+        reader.pos = start
+        version = _read_version(reader)
+        compressed = OPERATOR_VERSIONS[version] and reader.bool_("compressed")
+        end = first_offset - _SNAPPY_STREAM_ID_SIZE if compressed else first_offset
+        header = step_over_unknown(reader, start, end, read_operator_header)
+        if header is None:
+            raise
+    reader.pos = end
+    return header
 
 
 def write_operator_header(writer: Writer, header: OperatorBackendHeader) -> None:
