@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import UnknownSerializerError, UnsupportedVersionError
 from ..wire import Reader, Writer
 
-MAX_DEPTH = 64
+MAX_DEPTH = 48
 PROXY_VERSION = 2
 
 

@@ -152,6 +152,11 @@ SIMPLE = (
         for name in ("Time", "Count", "Global")
     ),
     inner(FLINK + "table.runtime.operators.sink.SortedLongSerializer"),
+    *(
+        f"{FLINK}streaming.connectors.kafka.{producer}${name}Serializer${name}SerializerSnapshot"
+        for producer in ("FlinkKafkaProducer", "FlinkKafkaProducer011")
+        for name in ("TransactionState", "ContextState", "NextTransactionalIdHint")
+    ),
     CEP + "DeweyNumber$DeweyNumberSerializer$DeweyNumberSerializerSnapshot",
     CEP + "sharedbuffer.EventId$EventIdSerializer$EventIdSerializerSnapshot",
     *(
