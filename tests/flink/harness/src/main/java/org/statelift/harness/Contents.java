@@ -1,0 +1,80 @@
+package org.statelift.harness;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.JsonNode;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
+
+/**
+ * The logical contents of a snapshot in the layout of expected.json: operators → uid → section → state → entries.
+ * Filled by a job's model (expected) or by the subtasks of a restored job, which find it by the name of their run.
+ */
+final class Contents {
+
+    private static final Map<String, Contents> RUNS = new ConcurrentHashMap<>();
+
+    private final int maxParallelism;
+    private final ObjectNode operators = Json.object();
+
+    Contents(int maxParallelism) {
+        this.maxParallelism = maxParallelism;
+    }
+
+    static Contents open(String run, int maxParallelism) {
+        Contents contents = new Contents(maxParallelism);
+        RUNS.put(run, contents);
+        return contents;
+    }
+
+    static Contents of(String run) {
+        return RUNS.get(run);
+    }
+
+    static void close(String run) {
+        RUNS.remove(run);
+    }
+
+    synchronized ObjectNode operators() {
+        return operators;
+    }
+
+    void keyed(String uid, String state, String kind, Object key, Object value) {
+        add(uid, "keyed", state, kind, keyEntry(key).set("value", Json.value(value)));
+    }
+
+    void timer(String uid, String section, String service, Object key, long timestamp) {
+        add(uid, section, service, null, keyEntry(key).put("ts", timestamp));
+    }
+
+    void element(String uid, String state, String kind, int subtask, int position, Object value) {
+        ObjectNode entry = Json.object().put("subtask", subtask).put("pos", position);
+        add(uid, "operator", state, kind, entry.set("value", Json.value(value)));
+    }
+
+    void broadcast(String uid, String state, int subtask, Object key, Object value) {
+        ObjectNode entry = Json.object().put("subtask", subtask);
+        entry.set("key", Json.value(key));
+        add(uid, "broadcast", state, null, entry.set("value", Json.value(value)));
+    }
+
+    synchronized void add(String uid, String section, String state, String kind, JsonNode entry) {
+        ObjectNode node = operators.withObject("/" + uid).withObject("/" + section);
+        ObjectNode table = (ObjectNode) node.get(state);
+        if (table == null) {
+            table = node.putObject(state);
+            if (kind != null) {
+                table.put("kind", kind);
+            }
+            table.putArray("entries");
+        }
+        table.withArray("entries").add(entry);
+    }
+
+    private ObjectNode keyEntry(Object key) {
+        ObjectNode entry = Json.object();
+        entry.set("key", Json.value(key));
+        entry.putNull("ns");
+        return entry.put("kg", KeyGroupRangeAssignment.assignToKeyGroup(key, maxParallelism));
+    }
+}

@@ -1,0 +1,19 @@
+package org.statelift.harness;
+
+import java.util.Map;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+
+/** A job with a model of its own contents. A further family is a class here and a line in ALL. */
+interface Family {
+
+    Map<String, Family> ALL = Map.of("scenario", new Scenario());
+
+    /** The input that a write goes through. */
+    Script script(JobSpec spec);
+
+    /** Builds the job; script null for a restore, which then records what it finds under the run's name. */
+    void build(StreamExecutionEnvironment env, JobSpec spec, String run, Script script);
+
+    /** What a snapshot after the whole script holds, from the script alone. */
+    void expect(Contents contents, JobSpec spec, Script script);
+}

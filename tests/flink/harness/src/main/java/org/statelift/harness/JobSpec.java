@@ -1,0 +1,42 @@
+package org.statelift.harness;
+
+import java.util.UUID;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
+
+/** What both tasks say of a job: which, how wide, how many keys, on which backend, with which further options. */
+final class JobSpec {
+
+    final String run = UUID.randomUUID().toString();
+    final Family family;
+    final int parallelism;
+    final int sinkParallelism;
+    final int maxParallelism;
+    final int keys;
+    final int rounds;
+    final Configuration configuration = new Configuration();
+
+    JobSpec(ObjectNode task) {
+        String name = task.path("family").asText("scenario");
+        family = Family.ALL.get(name);
+        if (family == null) {
+            throw new IllegalArgumentException("no such family: " + name);
+        }
+        parallelism = task.get("parallelism").asInt();
+        sinkParallelism = task.path("sink_parallelism").asInt(parallelism);
+        maxParallelism = task.path("max_parallelism").asInt(128);
+        keys = task.path("keys").asInt();
+        rounds = task.path("rounds").asInt();
+        configuration.setString("state.backend.type", task.get("backend").asText());
+        configuration.setString("restart-strategy.type", "none");
+        configuration.setString("rest.bind-port", "0");
+        configuration.setString("rest.port", "0");
+        configuration.setString("io.tmp.dirs", System.getProperty("java.io.tmpdir"));
+    }
+
+    /** The task's own options, which win over all others. */
+    void override(ObjectNode task) {
+        task.path("config").fieldNames().forEachRemaining(
+                option -> configuration.setString(option, task.get("config").get(option).asText()));
+    }
+}

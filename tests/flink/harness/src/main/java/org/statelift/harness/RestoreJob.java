@@ -1,0 +1,27 @@
+package org.statelift.harness;
+
+import java.nio.file.Path;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
+
+/**
+ * Restores a job from a snapshot, records all it finds and every timer that fires, and writes that to output. Task
+ * fields: snapshot (a path or URL), backend, output (a file), config (Flink options), and those of JobSpec.
+ */
+final class RestoreJob {
+
+    private RestoreJob() {}
+
+    static void run(ObjectNode task, ObjectNode answer) throws Exception {
+        JobSpec spec = new JobSpec(task);
+        spec.configuration.setString("execution.state-recovery.path", task.get("snapshot").asText());
+        spec.configuration.setString("execution.state-recovery.claim-mode", "NO_CLAIM");
+        spec.override(task);
+        Contents contents = Contents.open(spec.run, spec.maxParallelism);
+        try (Cluster cluster = new Cluster(spec, null)) {
+            cluster.awaitEnd();
+        } finally {
+            Contents.close(spec.run);
+        }
+        Json.write(Json.object().set("operators", contents.operators()), Path.of(task.get("output").asText()));
+    }
+}

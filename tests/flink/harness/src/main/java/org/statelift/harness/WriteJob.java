@@ -1,0 +1,82 @@
+package org.statelift.harness;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.util.EnvironmentInformation;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
+
+/**
+ * Runs a job over its whole script and snapshots it. Task fields: target (a folder), backend, format (canonical,
+ * native: a savepoint; checkpoint: a retained one), stop (savepoint by stop, else by cancel), expected (a file,
+ * optional), config (Flink options), and those of JobSpec. Answers with path. Between rounds it takes checkpoints,
+ * so that RocksDB flushes: each round ends in files of its own.
+ */
+final class WriteJob {
+
+    private WriteJob() {}
+
+    static void run(ObjectNode task, ObjectNode answer) throws Exception {
+        JobSpec spec = new JobSpec(task);
+        String format = task.get("format").asText();
+        Path target = Files.createDirectories(Path.of(task.get("target").asText()));
+        Path checkpoints = format.equals("checkpoint")
+                ? target
+                : Files.createTempDirectory(Path.of(System.getProperty("java.io.tmpdir")), "checkpoints");
+        spec.configuration.setString("execution.checkpointing.dir", checkpoints.toUri().toString());
+        spec.configuration.setString("execution.checkpointing.interval", "3650 d"); // taken by hand only
+        spec.configuration.setString("execution.checkpointing.incremental", "true");
+        spec.configuration.setString(
+                "execution.checkpointing.externalized-checkpoint-retention",
+                format.equals("checkpoint") ? "RETAIN_ON_CANCELLATION" : "DELETE_ON_CANCELLATION");
+        spec.override(task);
+
+        Script script = spec.family.script(spec);
+        Gate gate = Gate.open(spec.run);
+        try (Cluster cluster = new Cluster(spec, script)) {
+            cluster.awaitRunning();
+            for (int round = 1; round <= script.rounds(); round++) {
+                if (round > 1) {
+                    cluster.mini.triggerCheckpoint(cluster.job).get();
+                }
+                int released = round;
+                gate.released.set(released);
+                cluster.await(() -> gate.emitted.get() == released);
+            }
+            answer.put("path", snapshot(cluster, task, format, target));
+        } finally {
+            Gate.close(spec.run);
+        }
+        if (task.hasNonNull("expected")) {
+            Json.write(expected(task, spec, script), Path.of(task.get("expected").asText()));
+        }
+    }
+
+    private static String snapshot(Cluster cluster, ObjectNode task, String format, Path target) throws Exception {
+        if (format.equals("checkpoint")) {
+            String path = cluster.mini.triggerCheckpoint(cluster.job).get();
+            cluster.mini.cancelJob(cluster.job).get();
+            return path;
+        }
+        SavepointFormatType type = SavepointFormatType.valueOf(format.toUpperCase());
+        String directory = target.toUri().toString();
+        if (!task.path("stop").asBoolean(true)) {
+            return cluster.mini.triggerSavepoint(cluster.job, directory, true, type).get();
+        }
+        String path = cluster.mini.stopWithSavepoint(cluster.job, directory, false, type).get();
+        cluster.awaitEnd();
+        return path;
+    }
+
+    private static ObjectNode expected(ObjectNode task, JobSpec spec, Script script) {
+        Contents contents = new Contents(spec.maxParallelism);
+        spec.family.expect(contents, spec, script);
+        ObjectNode expected = Json.object().put("flink", EnvironmentInformation.getVersion());
+        task.fieldNames().forEachRemaining(field -> {
+            if (!field.matches("task|target|expected")) {
+                expected.set(field, task.get(field));
+            }
+        });
+        return expected.set("operators", contents.operators());
+    }
+}
