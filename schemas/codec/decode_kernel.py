@@ -73,8 +73,8 @@ _DAY_NANOS = np.int64(86_400_000_000_000)
 _STACK = 64
 
 _SIGNATURE = (
-    "(int64[:,::1], uint8[::1], int64[::1], int64[::1], int64, uint8[::1], uint16[::1], uint32[::1], uint64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])"
+    "(int64[:,::1], Array(uint8, 1, 'C', readonly=True), Array(int64, 1, 'C', readonly=True),"
+    " Array(int64, 1, 'C', readonly=True), int64, uint8[::1], uint16[::1], uint32[::1], uint64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])"
 )
 
 
