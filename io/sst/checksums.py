@@ -1,7 +1,7 @@
 """The checksums that guard RocksDB blocks and log records.
 
-CRC32c is a kernel (slicing by eight) so that a run of blocks is checked in one call without the GIL; the xxHash
-family comes from the ``xxhash`` package.
+CRC32c is a kernel (slicing by eight) so that a run of blocks is checked in one call without the GIL; the
+xxHash family comes from the ``xxhash`` package.
 """
 
 from __future__ import annotations
@@ -74,6 +74,22 @@ def crc32c(data: bytes | bytearray | memoryview) -> int:
     return int(crc32c_kernel(array, 0, len(array)))
 
 
+@njit("int64(Array(uint8, 1, 'C', readonly=True), int64[::1], int64[::1])", cache=True, nogil=True)
+def first_bad_crc32c(data, starts, sizes):  # type: ignore[no-untyped-def]
+    """The first ``i`` where the masked CRC32c of ``data[starts[i]:][:sizes[i]]`` is not the u4 behind it, or -1.
+
+    The caller has checked the bounds.
+    """
+    for i in range(len(starts)):
+        end = starts[i] + sizes[i]
+        crc = np.int64(crc32c_kernel(data, starts[i], end))
+        masked = ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
+        for byte in range(4):
+            if data[end + byte] != (masked >> (8 * byte)) & 0xFF:
+                return i
+    return -1
+
+
 def mask_crc32c(crc: int) -> int:
     """What RocksDB stores for a CRC32c (``crc32c::Mask``): rotated right by 15 bits, plus a constant."""
     return ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
@@ -102,9 +118,9 @@ BLOCK_CHECKSUMS: dict[Checksum, Callable[[bytes | bytearray | memoryview], int]]
 
 
 def block_checksum(kind: Checksum, data: bytes | bytearray | memoryview) -> int:
-    """The u4 that RocksDB stores behind ``data`` = a block as it lies in the file and its compression byte.
+    """The u4 behind ``data`` = a block as it lies in the file and its compression byte.
 
-    ``ComputeBuiltinChecksum`` of ``table/format.cc``: CRC32c masked, xxHash64 and XXH3 cut to 32 bits, the last
-    byte of XXH3 mixed in afterwards.
+    ``ComputeBuiltinChecksum`` of ``table/format.cc``: CRC32c masked, xxHash64 and XXH3 cut to 32 bits, the
+    last byte of XXH3 mixed in afterwards.
     """
     return BLOCK_CHECKSUMS[kind](data)

@@ -1,7 +1,7 @@
 """What a RocksDB block-based table is made of: numbers and names shared by the reader and the writer.
 
-A file is ``block*, footer``; each block is followed by a trailer of one compression byte and a little-endian u4
-checksum over block and compression byte (``table/format.h``, ``include/rocksdb/table_properties.h``).
+A file is ``block*, footer``; each block is followed by a trailer of one compression byte and a little-endian
+u4 checksum over block and compression byte (``table/format.h``, ``include/rocksdb/table_properties.h``).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Compression(IntEnum):
 
 
 class ValueType(IntEnum):
-    """``ValueType`` of ``db/dbformat.h``: the last byte (little-endian: the first of eight) of an internal key."""
+    """``ValueType`` of ``db/dbformat.h``: the first of the eight bytes behind a user key."""
 
     DELETION = 0
     VALUE = 1
