@@ -27,8 +27,11 @@ def read_avro(reader: Reader, head: Head) -> AvroSnapshot:
         runtime_class, schema = reader.utf("Avro runtime class"), reader.utf("Avro schema")
     elif head.version == 3:
         runtime_class, schema = reader.str_("Avro runtime class"), reader.str_("Avro schema")
-        if runtime_class is None or schema is None:
-            raise reader.error("an Avro snapshot without a runtime class or schema", start)
+        again = Writer()
+        again.str_(runtime_class)
+        again.str_(schema)
+        if runtime_class is None or schema is None or again.out != reader.data[start : reader.pos]:
+            raise reader.error("an Avro snapshot without a runtime class or schema in their one form", start)
     else:
         raise head.unsupported(reader)
     return AvroSnapshot(

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import FormatError
 from ..wire import Reader
-from .java_stream import JavaClass, JavaEnum, JavaObject, JavaString, read_java
+from .java_stream import BlockData, JavaArray, JavaClass, JavaEnum, JavaObject, JavaString, read_java
 from .logical_types import (
     CollectionType,
     DayTimeIntervalType,
@@ -114,13 +114,24 @@ class _Converter:
         )
 
     def elements(self, value: Any) -> list[Any]:
-        """The elements of a ``java.util`` list: of an ArrayList, or of the one it wraps."""
+        """The elements of a ``java.util`` list, or of the one that an unmodifiable list wraps."""
         if isinstance(value, JavaObject) and value.desc.name.startswith("java.util.Collections$Unmodifiable"):
             value = value.get("c")
-        if isinstance(value, JavaObject) and value.desc.name == "java.util.ArrayList":
-            return list(value.annotations[-1][1:])
+        if isinstance(value, JavaObject):
+            if value.desc.name in _WRITTEN_OUT_LISTS:
+                return [one for one in value.annotations[-1] if not isinstance(one, BlockData)]
+            array = value.get("a") if value.desc.name == "java.util.Arrays$ArrayList" else None
+            if isinstance(array, JavaArray):
+                return list(array.elements)
+            if value.desc.name == "java.util.Collections$SingletonList":
+                return [value.get("element")]
+            if value.desc.name == "java.util.Collections$EmptyList":
+                return []
         raise self.fail("has fields that are not a list")
 
+
+_WRITTEN_OUT_LISTS = ("java.util.ArrayList", "java.util.LinkedList", "java.util.CollSer")
+"""Lists whose own ``writeObject`` writes the size and the elements."""
 
 _Common = dict[str, Any]
 _Builder = Callable[[_Converter, JavaObject, _Common], LogicalType]
