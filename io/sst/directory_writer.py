@@ -39,7 +39,7 @@ def write_sst_files(
     """Write the entries of one column family, ``composite_key`` and ``value`` (large_binary) of ``batches``.
 
     The keys ascend strictly over all batches, or EncodeError. A new file is begun when one has reached
-    ``file_size`` bytes; without entries there is no file.
+    ``file_size`` bytes, each with the next of the endless ``file_numbers``; without entries there is no file.
     """
     infos: list[SstFileInfo] = []
     chunks = _chunks(batches)
@@ -110,6 +110,6 @@ def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """``batches`` in slices of about 4 MiB, so that a file can end inside of a batch."""
     for batch in batches:
         if batch.num_rows:
-            rows = max(1, batch.num_rows * _CHUNK_BYTES // max(1, batch.get_total_buffer_size()))
+            rows = max(1, batch.num_rows * _CHUNK_BYTES // max(1, batch.nbytes))
             for start in range(0, batch.num_rows, rows):
                 yield batch.slice(start, rows)

@@ -7,7 +7,6 @@ type behind the user key (``table/block_based/block_builder.cc``). All entries h
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 from .checksums import crc32c_kernel, mask_crc32c
@@ -159,4 +158,4 @@ def seal_blocks(data, blocks, count):  # type: ignore[no-untyped-def]
         end = blocks[i, 1]
         data[end] = blocks[i, 2]
         crc = crc32c_kernel(data, blocks[i, 0], end + 1)
-        _put_u4(data, end + 1, _masked(np.int64(crc)))
+        _put_u4(data, end + 1, _masked(crc))

@@ -180,7 +180,7 @@ class SstWriter:
     def _compress(self, block: Bytes, target: Bytes) -> tuple[Compression, int]:
         """Put ``block`` into ``target``, as it is where Snappy saves less than an eighth."""
         if self._compression is Compression.SNAPPY:
-            size = int(cramjam.snappy.compress_raw_into(block, target))
+            size = int(cramjam.snappy.compress_raw_into(block.data, target.data))
             if size < len(block) - len(block) // 8:
                 return Compression.SNAPPY, size
         target[: len(block)] = block
