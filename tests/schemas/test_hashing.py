@@ -1,0 +1,207 @@
+"""Java hash codes and key groups: spec "savepoint format" 4.1 and 4.2, whose numbers come from a JVM."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import struct
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statelift.schemas import types as t
+from statelift.schemas.codec import shapes
+from statelift.schemas.hashing import binary_row_hash, java_hash, key_groups, stability
+
+
+def fields(*types: t.DataType) -> tuple[t.Field, ...]:
+    return tuple(t.Field(name=f"f{i}", type=one) for i, one in enumerate(types))
+
+
+def tuple_of(*types: t.DataType) -> t.TupleType:
+    name = f"org.apache.flink.api.java.tuple.Tuple{len(types)}"
+    return t.TupleType(class_name=name, fields=fields(*types))
+
+
+def hash_of(value: object, node: t.DataType) -> int:
+    kind = shapes.compile_type(node).shape.arrow_type
+    hashes = java_hash(pa.array([value], kind), node)
+    assert hashes is not None
+    return int(hashes[0])
+
+
+def twos_complement(value: int) -> bytes:
+    return value.to_bytes((value + (value < 0)).bit_length() // 8 + 1, "big", signed=True)
+
+
+STRING, INT, LONG = t.scalar("string"), t.scalar("int"), t.scalar("long")
+BYTES = t.scalar("bytes")
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "expected", "of_128", "of_300"),
+    [
+        ("hello", "string", 99162322, 35, 179),
+        ("key0", "string", 3288497, 93, 85),
+        (42, "int", 42, 29, 265),
+        (-1, "byte", -1, 80, 148),
+        (-5, "long", 4, 7, 175),
+        (2**40, "long", 256, 54, 190),
+        (True, "boolean", 1231, 77, 165),
+        (2.25, "float", 1074790400, 125, 77),
+        (1.5, "double", 1073217536, 65, 77),
+    ],
+)
+def test_scalars_as_the_jvm_hashes_them(
+    value: object, name: str, expected: int, of_128: int, of_300: int
+) -> None:
+    node = t.scalar(name)  # type: ignore[arg-type]
+    assert hash_of(value, node) == expected
+    hashes = np.array([expected], np.int32)
+    assert key_groups(hashes, 128)[0] == of_128
+    assert key_groups(hashes, 300)[0] == of_300
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "groups"),
+    [
+        ("user-1", "string", (121, 121, 1657)),
+        ("user-2", "string", (22, 22, 1302)),
+        ("user-3", "string", (40, 168, 4008)),
+        ("", "string", (94, 222, 2526)),
+        (0, "int", (94, 222, 2526)),
+        (1, "int", (86, 214, 4054)),
+        (-1, "int", (80, 80, 2896)),
+        (1, "long", (86, 214, 4054)),
+        (2**40, "long", (54, 54, 3382)),
+        (-1, "long", (94, 222, 2526)),
+    ],
+)
+def test_key_groups_of_the_corpus(value: object, name: str, groups: tuple[int, ...]) -> None:
+    hashes = np.array([hash_of(value, t.scalar(name))], np.int32)  # type: ignore[arg-type]
+    assert tuple(int(key_groups(hashes, m)[0]) for m in (128, 256, 4096)) == groups
+
+
+def test_tuples_fold_without_a_leading_one() -> None:
+    assert hash_of({"f0": "a", "f1": 1}, tuple_of(STRING, INT)) == 3008
+    value = {"f0": "a", "f1": 1, "f2": True}
+    assert hash_of(value, tuple_of(STRING, LONG, t.scalar("boolean"))) == 94479
+    assert tuple(key_groups(np.array([3008], np.int32), m)[0] for m in (128, 300)) == (29, 29)
+
+
+def test_lists_and_big_numbers_and_dates() -> None:
+    assert hash_of([1, 2, 3], t.ListType(element=INT)) == 30817
+    big = twos_complement(-123456789012345678901234567890)
+    assert hash_of(big, t.scalar("big_integer")) == -1915528825
+    decimal_value = {"unscaled": twos_complement(12340), "scale": 3}
+    assert hash_of(decimal_value, t.scalar("big_decimal")) == 382543
+    assert hash_of(dt.date(2024, 2, 29), t.scalar("local_date")) == 4145309
+
+
+def test_positional_rows() -> None:
+    one = t.RowType(fields=fields(STRING))
+    assert hash_of({"__kind": 0, "f0": "a"}, one) == 159
+    assert tuple(key_groups(np.array([159], np.int32), m)[0] for m in (128, 300)) == (64, 108)
+    assert hash_of({"__kind": 0, "f0": None}, one) == 31
+    assert hash_of({"__kind": 0, "f0": "a", "f1": 1}, t.RowType(fields=fields(STRING, INT))) == 4961
+    row_of_bytes = t.RowType(fields=fields(BYTES))
+    assert hash_of({"__kind": 0, "f0": bytes.fromhex("0102c8")}, row_of_bytes) == 30820
+    assert tuple(key_groups(np.array([30820], np.int32), m)[0] for m in (128, 300)) == (99, 283)
+
+
+def test_the_kind_of_a_row_counts_31_times() -> None:
+    assert hash_of({"__kind": 3, "f0": "a"}, t.RowType(fields=fields(STRING))) == 159 + 3 * 31
+
+
+def test_binary_rows() -> None:
+    row = bytes.fromhex("00000000000000004d000000000000000b0000001800000068656c6c6f20776f726c640000000000")
+    data = np.frombuffer(row, np.uint8)
+    hashes = binary_row_hash(data, np.array([0]), np.array([len(row)]))
+    assert hashes[0] == -433607030
+    assert tuple(key_groups(hashes, m)[0] for m in (128, 300)) == (81, 45)
+
+
+def test_a_null_hashes_to_zero() -> None:
+    hashes = java_hash(pa.array(["a", None]), STRING)
+    assert hashes is not None
+    assert hashes.tolist() == [97, 0]
+
+
+@pytest.mark.parametrize(
+    ("node", "reason"),
+    [
+        (t.PojoType(class_name="com.acme.Key", fields=()), "com.acme.Key is the user's"),
+        (t.EnumType(class_name="Color", constants=("RED",)), "by its identity"),
+        (tuple_of(INT, t.EnumType(class_name="Color", constants=("RED",))), "by its identity"),
+        (BYTES, "an array hashes by its identity"),
+        (t.ListType(element=INT, flavour="array"), "an array hashes by its identity"),
+        (t.TupleType(class_name="com.acme.Case", fields=fields(INT)), "com.acme.Case is its own"),
+        (t.OpaqueType(class_name="com.acme.Blob", reason="Kryo"), "opaque"),
+    ],
+)
+def test_what_has_no_hash_says_why(node: t.DataType, reason: str) -> None:
+    said = stability(node)
+    assert said is not None
+    assert reason in said
+    assert java_hash(pa.array([], pa.null()), node) is None
+
+
+def test_arrays_are_stable_below_a_row() -> None:
+    assert stability(t.RowType(fields=fields(BYTES))) is None
+
+
+# -- the twins ---------------------------------------------------------------------------------------------
+
+
+def wrap(value: int) -> int:
+    return (value + 2**31) % 2**32 - 2**31
+
+
+@given(st.text(max_size=12))
+def test_strings_hash_by_utf16_unit(text: str) -> None:
+    expected = 0
+    for unit in struct.unpack(f">{len(text.encode('utf-16-be')) // 2}H", text.encode("utf-16-be")):
+        expected = wrap(31 * expected + unit)
+    assert hash_of(text, STRING) == expected
+
+
+@given(st.integers(-(2**200), 2**200))
+def test_big_integers_fold_their_magnitude(value: int) -> None:
+    magnitude, expected = abs(value), 0
+    words = [magnitude >> 32 * k & 0xFFFFFFFF for k in range(7)]
+    for word in reversed(words):
+        expected = wrap(31 * expected + word)
+    assert hash_of(twos_complement(value), t.scalar("big_integer")) == wrap(
+        expected if value >= 0 else -expected
+    )
+
+
+@given(st.dates(), st.times())
+def test_dates_and_times(date: dt.date, time: dt.time) -> None:
+    nanos = ((time.hour * 60 + time.minute) * 60 + time.second) * 10**9 + time.microsecond * 1000
+    of_date = wrap(date.year & 0xFFFFF800 ^ (date.year << 11) + (date.month << 6) + date.day)
+    of_time = wrap(nanos ^ nanos >> 32)
+    assert hash_of(date, t.scalar("local_date")) == of_date
+    assert hash_of(nanos, t.scalar("local_time")) == of_time
+    if 1700 < date.year < 2200:
+        both = dt.datetime.combine(date, time)
+        assert hash_of(both, t.scalar("local_date_time")) == wrap(of_date ^ of_time)
+
+
+@given(st.integers(-(2**33), 2**33), st.integers(0, 999_999_999))
+def test_instants_and_timestamps(seconds: int, nanos: int) -> None:
+    value = seconds * 10**9 + nanos
+    of_seconds = wrap(seconds ^ (seconds % 2**64) >> 32)
+    assert hash_of(value, t.scalar("instant")) == wrap(of_seconds + 51 * nanos)
+    millis = value // 10**6
+    assert hash_of(value, t.scalar("sql_timestamp")) == wrap(millis ^ (millis % 2**64) >> 32)
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=5))
+def test_the_scale_of_a_decimal_counts(value: decimal.Decimal) -> None:
+    unscaled = int(value.scaleb(5))
+    of_unscaled = hash_of(twos_complement(unscaled), t.scalar("big_integer"))
+    struct_value = {"unscaled": twos_complement(unscaled), "scale": 5}
+    assert hash_of(struct_value, t.scalar("big_decimal")) == wrap(31 * of_unscaled + 5)
