@@ -72,7 +72,7 @@ class Store(Protocol):
         """``length`` bytes from ``start``, or all from there; UnexpectedEndError where it ends early."""
 
     def list(self, prefix: str) -> Iterator[FileInfo]:
-        """The files whose URL starts with ``prefix``, at any depth, in the order of their URLs."""
+        """The files whose URL starts with ``prefix``, at any depth."""
 
     def put(self, url: str, data: Bytes) -> None:
         """Write a whole file; it appears at once or not at all."""

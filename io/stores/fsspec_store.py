@@ -199,7 +199,7 @@ class _FsspecWriter(StoreWriter):
         try:
             with _errors(self._url):
                 self._file.close()
-                self._fs.mv(self._temporary, self._path)
+                _move(self._fs, self._temporary, self._path)
         except BaseException:
             self.abort()
             raise
@@ -213,6 +213,15 @@ class _FsspecWriter(StoreWriter):
             self._file.close()
         with contextlib.suppress(Exception):
             self._fs.rm_file(self._temporary)
+
+
+def _move(fs: Any, source: str, target: str) -> None:
+    """Rename where the file system can; fsspec's own ``mv`` copies, and takes ``*``, ``?`` and ``[`` for patterns."""
+    if type(fs).mv is not fsspec.AbstractFileSystem.mv:
+        fs.mv(source, target)
+    else:
+        fs.cp_file(source, target)
+        fs.rm_file(source)
 
 
 def _make_folder(fs: Any, path: str) -> None:

@@ -98,8 +98,9 @@ class Stores:
         return self._chunks(store, url, start, length, chunk_bytes)
 
     def list(self, url_prefix: str) -> Iterator[FileInfo]:
-        """The files whose URL starts with ``url_prefix``, at any depth, in the order of their URLs.
+        """The files whose URL starts with ``url_prefix``, at any depth.
 
+        They come in the order of their URLs from the local disk and from S3 itself; SeaweedFS has its own.
         ``…/savepoint-1`` also means ``…/savepoint-10/x``: end a folder with a slash. Files still being
         written are not listed; a folder that is not there has no files.
         """
