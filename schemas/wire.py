@@ -6,6 +6,7 @@ through the kernels. Big-endian throughout (spec section 0, "Notation").
 
 from __future__ import annotations
 
+import builtins
 import struct
 
 from .errors import FormatError, UnexpectedEndError, Where
@@ -87,7 +88,7 @@ class Reader:
             raise self.error(f"{what} is not modified UTF-8: {error}", start) from None
         return text
 
-    def ba(self, what: str = "byte array") -> bytes:
+    def ba(self, what: str = "byte array") -> builtins.bytes:
         """``BytePrimitiveArraySerializer``: i4 length and that many bytes."""
         return self.bytes(self.i4(what), what)
 
@@ -169,7 +170,7 @@ class Writer:
         self.u2(len(raw))
         self.out += raw
 
-    def ba(self, value: bytes) -> None:
+    def ba(self, value: builtins.bytes) -> None:
         self.i4(len(value))
         self.out += value
 

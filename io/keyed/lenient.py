@@ -21,7 +21,7 @@ from .meta_info import SnapshotReader, StateMetaInfo, read_state_meta_info
 
 H = TypeVar("H")
 
-_TRIES = 2000
+_TRIES = 500
 _LONGEST_NAME = 1024
 _LONGEST_OPTIONS = 128
 _SERIALIZER = re.compile(rb"\x00.(?:KEY|VALUE|NAMESPACE|USER_KEY)_SERIALIZER\x00\x00\x00\x02\x00", re.DOTALL)
@@ -88,7 +88,9 @@ def step_over_unknown(
         try:
             header = read(attempt, _Stepper(ends).read)
         except _OpenEndError as open_end:
-            waiting += [ends | {open_end.at: stop} for stop in _possible_ends(bytes(data), open_end.payload)]
+            waiting += [
+                ends | {open_end.at: stop} for stop in set(_possible_ends(bytes(data), open_end.payload))
+            ]
         except FormatError:
             continue
         else:
