@@ -26,7 +26,7 @@ BATCH_ROWS = 64 * 1024
 class Discard:
     """Takes the file's bytes and drops them, so that no disk is measured."""
 
-    def write(self, data: bytes, /) -> None:
+    def write(self, data: bytes | memoryview, /) -> None:
         pass
 
 

@@ -70,8 +70,8 @@ class IndexBuilder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableProperties:
-    """``TableProperties``, as far as a bottommost file of PUTs has any; sizes in bytes.
+class NewTableProperties:
+    """RocksDB's ``TableProperties``, as far as a bottommost file of PUTs has any; sizes in bytes.
 
     Left out are the identity of the database and session: RocksDB makes block-cache keys of them and the file
     number, and Flink's databases share a cache, so equal ones on different files would mix up their blocks.
@@ -90,7 +90,7 @@ class TableProperties:
     raw_value_size: int
 
 
-def properties_block(properties: TableProperties) -> bytes:
+def properties_block(properties: NewTableProperties) -> bytes:
     """The block behind ``rocksdb.properties``: numbers as varints, all sorted by name."""
     numbers = {
         "rocksdb.column.family.id": properties.column_family.id,

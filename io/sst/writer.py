@@ -17,7 +17,7 @@ from ...schemas.errors import EncodeError, Where
 from . import write_kernels as kernels
 from .checksums import block_checksum
 from .format import BLOCK_TRAILER_SIZE, INTERNAL_KEY_SUFFIX, BlockHandle, Checksum, Compression
-from .meta_blocks import IndexBuilder, TableProperties, footer, metaindex_block, properties_block
+from .meta_blocks import IndexBuilder, NewTableProperties, footer, metaindex_block, properties_block
 from .sst_file import ColumnFamily, SstFileInfo, sst_name
 
 CompressionName = Literal["snappy", "none"]
@@ -37,9 +37,9 @@ _NO_OFFSETS: Offsets = np.zeros(0, dtype=np.int64)
 
 
 class ByteSink(Protocol):
-    """What takes the file's bytes, in order; a ``StoreWriter`` is one."""
+    """What takes the file's bytes in order, and keeps no reference to them; a ``StoreWriter`` is one."""
 
-    def write(self, data: bytes, /) -> Any: ...
+    def write(self, data: bytes | memoryview, /) -> Any: ...
 
 
 class SstWriter:
@@ -128,7 +128,7 @@ class SstWriter:
         self._drain(_NO_BYTES, _NO_OFFSETS)
         data_size = self._written
         index = self._index.finish()
-        properties = TableProperties(
+        properties = NewTableProperties(
             column_family=self._family,
             file_number=self._file_number,
             compression=self._compression,
@@ -171,7 +171,7 @@ class SstWriter:
             self._index.add(last_key, BlockHandle(offset=self._written + end, size=size))
             end += size + BLOCK_TRAILER_SIZE
         kernels.seal_blocks(sealed, self._blocks, count)
-        self._write(sealed[:end].tobytes())
+        self._write(sealed[:end].data)
 
         start, stop = int(state[kernels.BLOCK_START]), int(state[kernels.POSITION])
         self._raw[: stop - start] = self._raw[start:stop]
@@ -210,7 +210,7 @@ class SstWriter:
         self._write(block + kind + block_checksum(Checksum.CRC32C, block + kind).to_bytes(4, "little"))
         return handle
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes | memoryview) -> None:
         self._out.write(data)
         self._written += len(data)
 

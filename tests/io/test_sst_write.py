@@ -24,7 +24,9 @@ from rocksdict import (
     SstFileWriter,
 )
 from statelift.io.sst.directory_writer import write_database_files, write_directory, write_sst_files
+from statelift.io.sst.scan import scan
 from statelift.io.sst.sst_file import ColumnFamily
+from statelift.io.sst.table import open_table
 from statelift.io.sst.writer import CompressionName, SstWriter
 from statelift.schemas.errors import EncodeError
 
@@ -237,6 +239,21 @@ def test_rocksdb_reads_any_sorted_entries(
     family = rocksdb(folder, AccessType.read_only(), STATE).get_column_family(STATE.name)
     assert list(family.items()) == entries
     assert all(family[key] == value for key, value in entries)
+
+
+@given(sorted_entries().filter(bool), st.integers(1, 40), st.sampled_from([64, 500, 16384]))
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_the_reader_reads_any_sorted_entries(entries: Entries, rows: int, block_size: int) -> None:
+    out = BytesIO()
+    writer = SstWriter(out, file_number=7, column_family=STATE, block_size=block_size)
+    for batch in batches(entries, rows):
+        writer.add(batch.column("composite_key"), batch.column("value"))
+    info = writer.finish()
+    data = out.getvalue()
+    table = open_table(lambda ranges: [data[s : s + n] for s, n in ranges], len(data), info.name)
+    assert (table.column_family_name, table.num_entries) == (STATE.name, info.num_entries)
+    found = [(k.as_py(), v.as_py()) for b in scan([table]) for k, v in zip(*b.columns, strict=True)]
+    assert found == entries
 
 
 @pytest.mark.parametrize("keys", [(b"b", b"a"), (b"a", b"a"), (b"ab", b"a"), (b"a", b""), (b"", b"")])

@@ -13,6 +13,7 @@ from statelift.io.sst.checksums import block_checksum
 from statelift.io.sst.directory_writer import write_directory
 from statelift.io.sst.format import Checksum
 from statelift.io.sst.manifest import current_file, log_file, write_manifest
+from statelift.io.sst.manifest_read import read_manifest
 from statelift.io.sst.sst_file import ColumnFamily, SstFileInfo
 from statelift.schemas.errors import EncodeError
 
@@ -117,6 +118,23 @@ FILE = SstFileInfo(
     smallest_key=b"a",
     largest_key=b"a",
 )
+
+
+def test_the_reader_finds_the_files_and_the_numbers() -> None:
+    other = replace(FILE, file_number=9, smallest_key=b"b", largest_key=b"c")
+    data = write_manifest([STATE], [other, FILE], next_file_number=12, last_sequence=77)
+    manifest = read_manifest(data)
+    assert (manifest.next_file_number, manifest.last_sequence) == (12, 77)
+    assert [(family.id, family.name) for family in manifest.column_families] == [
+        (0, "default"),
+        (1, STATE.name),
+    ]
+    files = [(f.name, f.level, f.file_size, f.smallest, f.largest) for f in manifest.column_families[1].files]
+    put = b"\x01" + bytes(7)
+    assert files == [
+        ("000004.sst", 6, 100, b"a" + put, b"a" + put),
+        ("000009.sst", 6, 100, b"b" + put, b"c" + put),
+    ]
 
 
 @pytest.mark.parametrize(
