@@ -1,0 +1,112 @@
+"""Composite keys (spec 5.3): key group, key, namespace and user key joined to one byte string, and cut again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ...schemas import types as t
+from ...schemas.codec.codec import Codec, binary_column
+from ...schemas.codec.shapes import Builder, compile_type
+from ...schemas.errors import FormatError
+from . import entry_kernels as kernels
+from .entries import Positions, Spans
+
+
+def is_ambiguous(key: t.DataType, namespace: t.DataType) -> bool:
+    """Whether lengths stand behind key and namespace: where neither serializer has a fixed length."""
+    return t.serializer_length(key) < 0 and t.serializer_length(namespace) < 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyColumns:
+    """The parts of composite keys as Arrow arrays; ``map_key`` only for map states."""
+
+    key: pa.Array
+    namespace: pa.Array
+    map_key: pa.Array | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompositeKeyCodec:
+    """Cuts and joins the composite keys of one state. ``prefix`` is 1 or 2 bytes."""
+
+    prefix: int
+    key: t.DataType
+    namespace: t.DataType
+    map_key: t.DataType | None = None
+
+    def decode(self, keys: Spans) -> KeyColumns:
+        """The typed parts. An opaque key is binary, and everything but the namespace's known length is its."""
+        starts = keys.starts + self.prefix
+        if t.opaque_in(self.key):
+            return self._opaque(keys, starts)
+        key, stops = Codec(compile_type(self.key)).decode(keys.data, starts, keys.ends, exact=False)
+        stops = self._lengths(keys, starts, stops)
+        last = self.map_key is None
+        codec = Codec(compile_type(self.namespace))
+        ambiguous = is_ambiguous(self.key, self.namespace)
+        namespace, ends = codec.decode(keys.data, stops, keys.ends, exact=last and not ambiguous)
+        ends = self._lengths(keys, stops, ends)
+        if self.map_key is None:
+            if ambiguous and not np.array_equal(ends, keys.ends):
+                raise FormatError("bytes follow the namespace of a composite key")
+            return KeyColumns(key=key, namespace=namespace, map_key=None)
+        map_key, _ = Codec(compile_type(self.map_key)).decode(keys.data, ends, keys.ends)
+        return KeyColumns(key=key, namespace=namespace, map_key=map_key)
+
+    def _lengths(self, keys: Spans, starts: Positions, stops: Positions) -> Positions:
+        if not is_ambiguous(self.key, self.namespace):
+            return stops
+        bad = kernels.step_over_lengths(keys.data, stops, starts, keys.ends)
+        if bad >= 0:
+            raise FormatError(f"the length behind a key or namespace is wrong, at row {bad}")
+        return stops
+
+    def _opaque(self, keys: Spans, starts: Positions) -> KeyColumns:
+        """Where the key has no codec and the namespace one byte (void), the rest is key (with any user key)."""
+        builder = Builder()
+        program = builder.finish(builder.rest(keep=1 if self.map_key is None else 0))
+        raw, _ = Codec(program).decode(keys.data, starts, keys.ends, exact=False)
+        map_key = pa.array([b""] * len(raw), pa.binary()) if self.map_key is not None else None
+        return KeyColumns(key=raw, namespace=pa.nulls(len(raw)), map_key=map_key)
+
+    def join(
+        self, groups: npt.NDArray[np.int32], key: Spans, namespace: Spans, map_key: Spans | None
+    ) -> pa.Array:
+        """Composite keys (large_binary) of encoded parts."""
+        ambiguous = is_ambiguous(self.key, self.namespace)
+        zeros = np.zeros(len(groups), np.int64)
+        user = map_key or Spans(data=np.empty(0, np.uint8), starts=zeros, ends=zeros)
+        lengths = key.lengths + namespace.lengths + user.lengths + self.prefix
+        if ambiguous:
+            lengths += _var_lengths(key.lengths) + _var_lengths(namespace.lengths)
+        offsets = np.zeros(len(groups) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        out = np.empty(int(offsets[-1]), np.uint8)
+        kernels.compose(
+            key.data, groups, self.prefix, ambiguous, key.starts, key.ends,
+            namespace.data, namespace.starts, namespace.ends, user.data, user.starts, user.ends, offsets, out,
+        )  # fmt: skip
+        return binary_column(out, offsets)
+
+    def encode(
+        self, groups: npt.NDArray[np.int32], key: pa.Array, namespace: pa.Array, map_key: pa.Array | None
+    ) -> pa.Array:
+        """Composite keys (large_binary) of typed columns. Raises EncodeError naming column and row."""
+        parts = [
+            Spans.of(Codec(compile_type(self.key)).encode(key, "key")),
+            Spans.of(Codec(compile_type(self.namespace)).encode(namespace, "namespace")),
+        ]
+        user = None
+        if self.map_key is not None:
+            user = Spans.of(Codec(compile_type(self.map_key)).encode(map_key, "map_key"))
+        return self.join(groups, parts[0], parts[1], user)
+
+
+def _var_lengths(n: Positions) -> Positions:
+    """Bytes that ``varLen(n)`` takes."""
+    return 1 + (n > 0xFF).astype(np.int64) + (n > 0xFFFF) + (n > 0xFFFFFF)

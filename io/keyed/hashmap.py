@@ -1,0 +1,294 @@
+"""The native format of HashMapStateBackend (spec 6): entries without frames, read to canonical entries.
+
+Nothing says where an entry ends, so its serializers are run over it with marks at the seams; list and map values
+are then turned into the canonical form: elements joined by commas, one entry for each map entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ...schemas import types as t
+from ...schemas.codec import ops
+from ...schemas.codec.arena import Arena
+from ...schemas.codec.codec import binary_column
+from ...schemas.codec.decode_kernel import decode
+from ...schemas.codec.shapes import Builder, NullShape, Program
+from ...schemas.errors import FormatError, UnexpectedEndError, Where
+from .composite import CompositeKeyCodec
+from .entries import Bytes, EntryBatch, Positions, Spans, Window
+from .entry_kernels import gather
+from .regions import Piece, Region, pieces
+from .stream import StateStream
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeapState:
+    """How one state's entries lie: ``kind`` is value, list, map or timer; ``value`` the type of the value, the
+    element or the user value (of a timer: not used)."""
+
+    name: str
+    kind: str
+    keys: CompositeKeyCodec
+    value: t.DataType | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """A program over one entry and the slots of its marks: behind the namespace, behind the key, before each
+    element or map entry (with the offsets of those), before each map value's flag."""
+
+    program: Program
+    key_start: int
+    key_end: int
+    offsets: int
+    parts: int
+    flags: int
+
+    @staticmethod
+    def of(state: HeapState) -> _Marked:
+        builder = Builder()
+        slots = [builder.slot(8), builder.slot(8), builder.slot(4)]
+        if state.kind == "timer":
+            stamp = builder.slot(8)
+            builder.emit(ops.I8_FLIPPED, stamp)
+            builder.node(state.keys.key)
+            builder.node(state.keys.namespace)
+            return _Marked(builder.finish(NullShape(arrow_type=pa.null())), *slots, -1, -1)
+        builder.node(state.keys.namespace)
+        builder.emit(ops.MARK, slots[0])
+        builder.node(state.keys.key)
+        builder.emit(ops.MARK, slots[1])
+        parts = flags = -1
+        value = state.value or t.scalar("null")
+        if state.kind == "value":
+            builder.node(value)
+        else:
+            at = builder.emit(ops.LIST, slots[2], 0, 0)
+            builder.least = 1
+            parts, flags = builder.slot(8), builder.slot(8)
+            builder.emit(ops.MARK, parts)
+            if state.kind == "map":
+                builder.node(state.keys.map_key or value)
+                builder.emit(ops.MARK, flags)
+                builder.flagged(lambda: builder.node(value), 1)
+            else:
+                builder.node(value)
+            builder.least = 0
+            builder.emit(ops.NEXT)
+            builder.patch(at, 2, len(builder.code))
+        return _Marked(builder.finish(NullShape(arrow_type=pa.null())), *slots, parts, flags)
+
+
+def read_hashmap(
+    stream: StateStream,
+    regions: Sequence[Region],
+    *,
+    states: Sequence[HeapState],
+    compressed: bool,
+    wanted: frozenset[int] | None = None,
+    batch_bytes: int = 16 << 20,
+) -> Iterator[Window]:
+    """The entries of the key groups ``regions`` in their order, as canonical entries.
+
+    Raises FormatError naming the state and the offset; a state whose serializers have no codec cannot be
+    stepped over here, and is named.
+    """
+    reader = _Reader(stream=stream, states=states, wanted=wanted)
+    for piece in pieces(stream, regions, compressed=compressed, chunk_bytes=batch_bytes):
+        yield from reader.piece(piece)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Where the reading of a key group stands: the blocks still to come, the entries still to come in one."""
+
+    stream: StateStream
+    states: Sequence[HeapState]
+    wanted: frozenset[int] | None
+    marked: dict[int, _Marked] = field(default_factory=dict)
+    rest: Bytes = field(default_factory=lambda: np.empty(0, np.uint8))
+    blocks: int = -1  # -1: the key-group id comes next
+    state: int = 0
+    entries: int = 0
+    base: int = 0
+
+    def piece(self, piece: Piece) -> Iterator[Window]:
+        carried = len(self.rest)
+        data = np.concatenate([self.rest, piece.data]) if carried else piece.data
+        self.base = piece.offset - carried
+        for region, (start, stop) in zip(piece.regions, piece.bounds.tolist(), strict=True):
+            pos = start
+            window: Window = {}
+            while True:
+                pos, more = self._step(data, pos, stop + carried, region, piece.last, window)
+                if window:
+                    yield window
+                    window = {}
+                if more:
+                    self.rest = data[pos:]
+                    return
+                if self.blocks == 0 and self.entries == 0:
+                    break
+            self.blocks = -1
+        self.rest = np.empty(0, np.uint8)
+
+    def _step(
+        self, data: Bytes, pos: int, end: int, region: Region, last: bool, window: Window
+    ) -> tuple[int, bool]:
+        """Read an id, a block's head or entries. Returns the next position and whether more bytes are needed."""
+        if self.entries == 0:
+            size = 4 if self.blocks < 0 else 6
+            if pos + size > end:
+                return self._short(pos, region, last)
+            head = bytes(data[pos : pos + size])
+            if self.blocks < 0:
+                if int.from_bytes(head, "big") != region.key_group:
+                    raise self._error("another key group's id stands here", region, pos)
+                self.blocks = len(self.states)
+                return pos + size, False
+            self.state = int.from_bytes(head[:2], "big", signed=True)
+            self.entries = int.from_bytes(head[2:], "big", signed=True)
+            if not 0 <= self.state < len(self.states):
+                raise self._error(f"an unknown state id {self.state}", region, pos)
+            if self.entries < 0:
+                raise self._error(f"a state of {self.entries} entries", region, pos)
+            self.blocks -= 1
+            return pos + size, False
+        return self._entries(data, pos, end, region, last, window)
+
+    def _entries(
+        self, data: Bytes, pos: int, end: int, region: Region, last: bool, window: Window
+    ) -> tuple[int, bool]:
+        marked = self._program(region, pos)
+        rows = min(self.entries, (end - pos) // 2 + 1)
+        total = end - pos
+        capacities = [
+            (total * 3 // 2 + rows + 16) if slot.data else (total // slot.least if slot.least else rows) + 2
+            for slot in marked.program.slots
+        ]
+        arena = Arena.of(marked.program.slots, capacities)
+        stops, failure = np.empty(rows, np.int64), np.zeros(3, np.int64)
+        bounds = np.array([pos]), np.array([end])
+        decode(
+            marked.program.code, data, *bounds, ops.CHAINED, arena.a8, arena.a16, arena.a32, arena.a64,
+            arena.base, arena.capacity, arena.cursor, stops, failure,
+        )  # fmt: skip
+        done = rows if failure[0] == ops.OK else int(failure[1])
+        if done:
+            if self.wanted is None or self.state in self.wanted:
+                starts = np.concatenate([[pos], stops[: done - 1]]).astype(np.int64)
+                batch = _compose(
+                    self.states[self.state], marked, arena, data, starts, stops[:done], region.key_group
+                )
+                if len(batch):
+                    window[self.state] = batch
+            self.entries -= done
+            pos = int(stops[done - 1])
+        if failure[0] == ops.OK:
+            return pos, False
+        if failure[0] in (ops.SHORT, ops.BAD_LENGTH) and not last:
+            return pos, True
+        where = self._where(region, int(failure[2]))
+        raise FormatError(f"an entry does not decode: {ops.REASONS[int(failure[0])]}", where=where)
+
+    def _program(self, region: Region, pos: int) -> _Marked:
+        if self.state not in self.marked:
+            state = self.states[self.state]
+            for part in (state.keys.namespace, state.keys.key, state.keys.map_key, state.value):
+                unknown = part and t.opaque_in(part)
+                if unknown:
+                    raise self._error(
+                        f"a value of {unknown.class_name} ({unknown.reason}) cannot be stepped over in the"
+                        " hashmap format, nor what follows it",
+                        region, pos,
+                    )  # fmt: skip
+            self.marked[self.state] = _Marked.of(state)
+        return self.marked[self.state]
+
+    def _short(self, pos: int, region: Region, last: bool) -> tuple[int, bool]:
+        if last:
+            raise UnexpectedEndError("the data ends inside a key group", where=self._where(region, pos))
+        return pos, True
+
+    def _where(self, region: Region, pos: int) -> Where:
+        name = self.states[self.state].name if self.blocks >= 0 and self.state < len(self.states) else None
+        return Where(file=self.stream.name, state=name, key_group=region.key_group, offset=self.base + pos)
+
+    def _error(self, what: str, region: Region, pos: int) -> FormatError:
+        return FormatError(what, where=self._where(region, pos))
+
+
+def _compose(
+    state: HeapState,
+    marked: _Marked,
+    arena: Arena,
+    data: Bytes,
+    starts: Positions,
+    stops: Positions,
+    key_group: int,
+) -> EntryBatch:
+    rows = len(stops)
+    if state.kind == "timer":
+        groups = np.full(rows, key_group, np.int32)
+        none = Spans(data=data, starts=stops, ends=stops)
+        keys = state.keys.join(groups, Spans(data=data, starts=starts, ends=stops), none, None)
+        return EntryBatch(key_groups=groups, keys=Spans.of(keys), values=none)
+    key_starts = _positions(arena, marked.key_start, rows)
+    key_ends = _positions(arena, marked.key_end, rows)
+    if state.kind == "value":
+        groups = np.full(rows, key_group, np.int32)
+        keys = state.keys.join(
+            groups, Spans(data=data, starts=key_starts, ends=key_ends),
+            Spans(data=data, starts=starts, ends=key_starts), None,
+        )  # fmt: skip
+        values = Spans(data=data, starts=key_ends, ends=stops)
+        return EntryBatch(key_groups=groups, keys=Spans.of(keys), values=values)
+    offsets = arena.array(marked.offsets, rows + 1).astype(np.int64)
+    counts = np.diff(offsets)
+    part_starts = _positions(arena, marked.parts, int(offsets[-1]))
+    part_ends = np.empty_like(part_starts)
+    part_ends[:-1] = part_starts[1:]
+    filled = counts > 0
+    part_ends[offsets[1:][filled] - 1] = stops[filled]
+    if state.kind == "map":
+        groups = np.full(len(part_starts), key_group, np.int32)
+        flags = _positions(arena, marked.flags, len(part_starts))
+        key, space = (
+            Spans(data=data, starts=np.repeat(a, counts), ends=np.repeat(b, counts))
+            for a, b in ((key_starts, key_ends), (starts, key_starts))
+        )
+        keys = state.keys.join(groups, key, space, Spans(data=data, starts=part_starts, ends=flags))
+        values = Spans(data=data, starts=flags, ends=part_ends)
+        return EntryBatch(key_groups=groups, keys=Spans.of(keys), values=values)
+    groups = np.full(int(filled.sum()), key_group, np.int32)
+    keys = state.keys.join(
+        groups, Spans(data=data, starts=key_starts[filled], ends=key_ends[filled]),
+        Spans(data=data, starts=starts[filled], ends=key_starts[filled]), None,
+    )  # fmt: skip
+    joined = _join_elements(data, part_starts, part_ends, counts[filled])
+    return EntryBatch.of(groups, keys, joined)
+
+
+def _join_elements(
+    data: Bytes, starts: Positions, ends: Positions, counts: npt.NDArray[np.int64]
+) -> pa.Array:
+    """Elements of lists joined by one comma (spec 5.4, LIST), as large_binary of ``len(counts)`` rows."""
+    bounds = np.zeros(len(starts) + 1, np.int64)
+    np.cumsum(ends - starts + 1, out=bounds[1:])
+    lists = np.concatenate([[0], np.cumsum(counts)])
+    # Each element is followed by a comma but the last of its list: a list loses one byte.
+    shift = np.repeat(np.arange(len(counts)), counts)
+    positions = bounds[:-1] - shift
+    out = np.full(int(bounds[-1]) - len(counts), 0x2C, np.uint8)
+    gather(data, starts, ends, out, positions, False)
+    return binary_column(out, bounds[lists] - np.arange(len(lists)))
+
+
+def _positions(arena: Arena, slot: int, length: int) -> Positions:
+    return arena.array(slot, length).view(np.int64)

@@ -1,0 +1,134 @@
+"""Where the key groups of a handle lie in its stream, and their bytes in bounded pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...schemas.errors import FormatError, Where
+from ..metadata import KeyGroupRange
+from .snappy_frames import decompress
+from .stream import StateStream
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """One key group's bytes [start, stop) of its stream."""
+
+    key_group: int
+    start: int
+    stop: int
+
+
+def regions_of(
+    offsets: Sequence[int],
+    key_groups: KeyGroupRange,
+    stream: StateStream,
+    wanted: KeyGroupRange | None = None,
+) -> list[Region]:
+    """The written key groups (offset above 0) in ``wanted``, each up to where the next one begins.
+
+    Raises FormatError for an offset outside the stream.
+    """
+    size = stream.size
+    starts = sorted({offset for offset in offsets if offset > 0})
+    stops = dict(zip(starts, [*starts[1:], size][: len(starts)], strict=True))
+    regions = []
+    for key_group, offset in zip(key_groups, offsets, strict=True):
+        if offset <= 0 or (wanted is not None and key_group not in wanted):
+            continue
+        if offset > size:
+            where = Where(file=stream.name, key_group=key_group, offset=offset)
+            raise FormatError(
+                f"the key group begins behind the end of its stream of {size} bytes", where=where
+            )
+        regions.append(Region(key_group=key_group, start=offset, stop=stops[offset]))
+    return regions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """Plain bytes of whole key groups (``bounds`` int64 of shape (n, 2), in ``data``), or of a part of a large one.
+
+    ``offset`` is where ``data`` begins in the stream (in plain bytes behind the start of the region, where the
+    stream is compressed); ``last`` is False where the one region goes on in the next piece.
+    """
+
+    regions: Sequence[Region]
+    data: npt.NDArray[np.uint8]
+    bounds: npt.NDArray[np.int64]
+    offset: int
+    last: bool = True
+
+
+def pieces(
+    stream: StateStream, regions: Sequence[Region], *, compressed: bool, chunk_bytes: int
+) -> Iterator[Piece]:
+    """The bytes of the regions in their order, in pieces of about ``chunk_bytes``; small ones come together."""
+    for run in _runs(regions, chunk_bytes):
+        start, stop = run[0].start, run[-1].stop
+        if len(run) == 1 and stop - start > chunk_bytes:
+            yield from _large(stream, run[0], compressed, chunk_bytes)
+            continue
+        data = stream.read(start, stop - start)
+        if compressed:
+            yield _plain(stream, run, data)
+            continue
+        bounds = np.array([(region.start - start, region.stop - start) for region in run], np.int64)
+        yield Piece(regions=run, data=np.frombuffer(data, np.uint8), bounds=bounds, offset=start)
+
+
+def _plain(stream: StateStream, run: Sequence[Region], data: bytes) -> Piece:
+    plain, bounds = bytearray(), []
+    for region in run:
+        raw = data[region.start - run[0].start : region.stop - run[0].start]
+        before = len(plain)
+        for part in decompress(iter((raw,)), stream.name, region.start):
+            plain += part
+        bounds.append((before, len(plain)))
+    array = np.frombuffer(bytes(plain), np.uint8)
+    return Piece(regions=run, data=array, bounds=np.array(bounds, np.int64), offset=run[0].start)
+
+
+def _runs(regions: Sequence[Region], chunk_bytes: int) -> Iterator[list[Region]]:
+    """Neighbours that fit in one piece."""
+    run: list[Region] = []
+    for region in regions:
+        if run and (region.start != run[-1].stop or region.stop - run[0].start > chunk_bytes):
+            yield run
+            run = []
+        run.append(region)
+    if run:
+        yield run
+
+
+def _large(stream: StateStream, region: Region, compressed: bool, chunk_bytes: int) -> Iterator[Piece]:
+    raw: Iterator[bytes] = stream.chunks(region.start, region.stop, chunk_bytes)
+    if compressed:
+        raw = _joined(decompress(raw, stream.name, region.start), chunk_bytes)
+    offset = region.start
+    ahead = next(raw, b"")
+    while True:
+        data, ahead = ahead, next(raw, b"")
+        bounds = np.array([(0, len(data))], np.int64)
+        array = np.frombuffer(data, np.uint8)
+        yield Piece(regions=[region], data=array, bounds=bounds, offset=offset, last=not ahead)
+        if not ahead:
+            return
+        offset += len(data)
+
+
+def _joined(parts: Iterator[bytes], chunk_bytes: int) -> Iterator[bytes]:
+    held: list[bytes] = []
+    size = 0
+    for part in parts:
+        held.append(part)
+        size += len(part)
+        if size >= chunk_bytes:
+            yield b"".join(held)
+            held, size = [], 0
+    if held:
+        yield b"".join(held)
