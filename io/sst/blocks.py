@@ -64,7 +64,7 @@ class BlockFormat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawRun:
-    """Blocks that lie together in a file: ``data`` is the file from ``offset`` on; block ``i`` has ``sizes[i]`` bytes
+    """Blocks that lie near each other in a file: ``data`` is the file from ``offset`` on; block ``i`` has ``sizes[i]`` bytes
     at ``offsets[i]`` of the file, and its trailer behind it."""
 
     data: bytes

@@ -33,6 +33,8 @@ ReadRanges = Callable[[list[tuple[int, int]]], list[bytes]]
 
 _TAIL_BYTES = 64 << 10
 _REQUEST_BYTES = 2 << 20
+_GAP_BYTES = 16 << 10
+"""Padding of aligned blocks that is read along with them rather than asked around."""
 _RANGE_DELETION_SENTINEL = MAX_SEQUENCE_NUMBER << 8 | ValueType.RANGE_DELETION
 
 
@@ -99,9 +101,9 @@ class SstTable:
         ]
 
     def read_runs(self, offsets: Ints, sizes: Ints) -> list[RawRun]:
-        """Blocks as they lie in the file: neighbours together, read in pieces of a few MiB at once."""
+        """Blocks as they lie in the file: those near each other together, read in pieces of a few MiB at once."""
         ends = offsets + sizes + BLOCK_TRAILER_SIZE
-        cuts = [0, *(np.flatnonzero(ends[:-1] != offsets[1:]) + 1).tolist(), len(offsets)]
+        cuts = [0, *(np.flatnonzero(offsets[1:] - ends[:-1] > _GAP_BYTES) + 1).tolist(), len(offsets)]
         stretches = [(int(offsets[a]), int(ends[b - 1])) for a, b in itertools.pairwise(cuts)]
         requests = [
             (at, min(_REQUEST_BYTES, end - at))
