@@ -26,6 +26,7 @@ from .urls import local_path
 _CAUSES = {
     errno.ENOENT: ("no such file", "check the path"),
     errno.ENOTDIR: ("a part of the path is a file, not a folder", "check the path"),
+    errno.EEXIST: ("a part of the path is a file, not a folder", "check the path"),  # os.makedirs
     errno.EISDIR: ("a folder, not a file", "name a file in it"),
     errno.EACCES: ("access denied", "check the permissions of the file and its folders"),
     errno.EPERM: ("access denied", "check the permissions of the file and its folders"),

@@ -121,6 +121,8 @@ class S3Store:
 
     def copy(self, src: str, dst: str) -> None:
         size = self.size(src)
+        if src == dst:  # S3 refuses to copy an object to itself
+            return
         if size > COPY_BYTES:
             compose(self._access, self, [(src, size)], dst)
             return

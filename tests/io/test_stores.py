@@ -254,6 +254,14 @@ def test_compose_may_take_its_target_as_a_part(place: Place) -> None:
     assert place.stores.read(place.url("a")) == b"aba"
 
 
+def test_a_copy_onto_itself_changes_nothing(place: Place) -> None:
+    place.stores.put(place.url("a"), b"a")
+    place.stores.copy(place.url("a"), place.url("a"))
+    place.stores.compose(place.url("a"), [place.url("a")])
+    assert place.stores.read(place.url("a")) == b"a"
+    assert place.names() == ["a"]
+
+
 def test_delete_does_not_miss_what_is_not_there(place: Place) -> None:
     for i in range(3):
         place.stores.put(place.url(f"file-{i}"), b"x")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from statelift.io.stores import Stores
-from statelift.schemas.errors import StoreError
+from statelift.schemas.errors import StoreError, UnexpectedEndError
 
 
 def test_a_file_is_written_beside_its_target_and_renamed(tmp_path: Path) -> None:
@@ -58,7 +58,9 @@ def test_new_files_have_the_rights_of_other_files(tmp_path: Path) -> None:
 def test_a_path_through_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x")
     for use in (lambda u: Stores().put(u, b"x"), Stores().read):
-        with pytest.raises(StoreError, match=r"file/below; check the path|a file, not a folder"):
+        with pytest.raises(
+            StoreError, match=rf"a part of the path is a file, not a folder: file://{tmp_path}/file/below"
+        ):
             use(f"{tmp_path}/file/below")
     assert not Stores().exists(f"{tmp_path}/file/below")
 
@@ -79,6 +81,7 @@ def test_a_refused_file_is_named(tmp_path: Path) -> None:
         Stores().read(str(tmp_path / "file"))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_damaged_length_takes_no_memory(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x" * 100)
     resource = pytest.importorskip("resource")
@@ -87,7 +90,7 @@ def test_a_damaged_length_takes_no_memory(tmp_path: Path) -> None:
     stores = Stores()
     resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 28), hard))
     try:
-        with pytest.raises(StoreError.__base__, match="the file has 100 bytes"):  # type: ignore[arg-type]
+        with pytest.raises(UnexpectedEndError, match="the file has 100 bytes"):
             stores.read(str(tmp_path / "file"), 0, 1 << 40)
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
