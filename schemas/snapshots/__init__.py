@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import build
 from .avro import AvroSnapshot
 from .base import (
     OpaqueSnapshot,
@@ -88,6 +89,7 @@ __all__ = [
     "TimestampType",
     "TtlAwareSnapshot",
     "YearMonthIntervalType",
+    "build",
     "is_known",
     "read_proxy",
     "read_snapshot",
