@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from ...schemas.errors import FormatError, UnexpectedEndError, Where
 from ..stores import StoreWriter
+from ..streams import StateStream
 from . import entry_kernels as kernels
 from .entries import Bytes, EntryBatch, Positions, Spans, Window
 from .regions import Piece, Region, pieces
-from .stream import StateStream
 
 _ROWS = 1 << 18
 

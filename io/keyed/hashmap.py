@@ -20,11 +20,11 @@ from ...schemas.codec.codec import binary_column
 from ...schemas.codec.decode_kernel import decode
 from ...schemas.codec.shapes import Builder, NullShape, Program
 from ...schemas.errors import FormatError, UnexpectedEndError, Where
+from ..streams import StateStream
 from .composite import CompositeKeyCodec
 from .entries import Bytes, EntryBatch, Positions, Spans, Window
 from .entry_kernels import gather
 from .regions import Piece, Region, pieces
-from .stream import StateStream
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ def read_hashmap(
     stepped over here, and is named.
     """
     reader = _Reader(stream=stream, states=states, wanted=wanted)
-    for piece in pieces(stream, regions, compressed=compressed, chunk_bytes=batch_bytes):
+    for piece in pieces(stream, regions, compressed=compressed, chunk_bytes=batch_bytes, raw_head=4):
         yield from reader.piece(piece)
 
 

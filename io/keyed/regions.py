@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from ...schemas.errors import FormatError, Where
 from ..metadata import KeyGroupRange
+from ..streams import StateStream
 from .snappy_frames import decompress
-from .stream import StateStream
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,28 +66,32 @@ class Piece:
 
 
 def pieces(
-    stream: StateStream, regions: Sequence[Region], *, compressed: bool, chunk_bytes: int
+    stream: StateStream, regions: Sequence[Region], *, compressed: bool, chunk_bytes: int, raw_head: int = 0
 ) -> Iterator[Piece]:
-    """The bytes of the regions in their order, in pieces of about ``chunk_bytes``; small ones come together."""
+    """The bytes of the regions in their order, in pieces of about ``chunk_bytes``; small ones come together.
+
+    The first ``raw_head`` bytes of a compressed region stand as they are.
+    """
     for run in _runs(regions, chunk_bytes):
         start, stop = run[0].start, run[-1].stop
         if len(run) == 1 and stop - start > chunk_bytes:
-            yield from _large(stream, run[0], compressed, chunk_bytes)
+            yield from _large(stream, run[0], compressed, chunk_bytes, raw_head)
             continue
         data = stream.read(start, stop - start)
         if compressed:
-            yield _plain(stream, run, data)
+            yield _plain(stream, run, data, raw_head)
             continue
         bounds = np.array([(region.start - start, region.stop - start) for region in run], np.int64)
         yield Piece(regions=run, data=np.frombuffer(data, np.uint8), bounds=bounds, offset=start)
 
 
-def _plain(stream: StateStream, run: Sequence[Region], data: bytes) -> Piece:
+def _plain(stream: StateStream, run: Sequence[Region], data: bytes, raw_head: int) -> Piece:
     plain, bounds = bytearray(), []
     for region in run:
         raw = data[region.start - run[0].start : region.stop - run[0].start]
         before = len(plain)
-        for part in decompress(iter((raw,)), stream.name, region.start):
+        plain += raw[:raw_head]
+        for part in decompress(iter((raw[raw_head:],)), stream.name, region.start + raw_head):
             plain += part
         bounds.append((before, len(plain)))
     array = np.frombuffer(bytes(plain), np.uint8)
@@ -105,10 +110,14 @@ def _runs(regions: Sequence[Region], chunk_bytes: int) -> Iterator[list[Region]]
         yield run
 
 
-def _large(stream: StateStream, region: Region, compressed: bool, chunk_bytes: int) -> Iterator[Piece]:
-    raw: Iterator[bytes] = stream.chunks(region.start, region.stop, chunk_bytes)
+def _large(
+    stream: StateStream, region: Region, compressed: bool, chunk_bytes: int, raw_head: int
+) -> Iterator[Piece]:
+    start = region.start + raw_head if compressed else region.start
+    raw: Iterator[bytes] = stream.chunks(start, region.stop, chunk_bytes)
     if compressed:
-        raw = _joined(decompress(raw, stream.name, region.start), chunk_bytes)
+        head = stream.read(region.start, raw_head)
+        raw = _joined(chain((head,), decompress(raw, stream.name, start)), chunk_bytes)
     offset = region.start
     ahead = next(raw, b"")
     while True:

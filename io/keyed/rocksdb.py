@@ -15,18 +15,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ...schemas.errors import EncodeError, FormatError, Where
-from ..metadata import HandleAndLocalPath, KeyGroupRange
+from ..metadata import KeyGroupRange
 from ..sst.manifest_read import LiveFile, read_manifest
 from ..sst.scan import scan
 from ..sst.sst_file import ColumnFamily, SstFileInfo, sst_name
 from ..sst.table import SstTable, open_table
 from ..sst.writer import SstWriter
 from ..stores import StoreWriter
+from ..streams import StateStream
 from . import entry_kernels as kernels
 from .canonical import prefix_bytes
 from .entries import EntryBatch, Spans, Window, concat
 from .sorting import first_duplicate, sorted_order
-from .stream import StateStream
 
 
 def open_database(files: Mapping[str, StateStream]) -> dict[str, list[SstTable]]:
@@ -44,11 +44,6 @@ def open_database(files: Mapping[str, StateStream]) -> dict[str, list[SstTable]]
         )
         families.setdefault(table.column_family_name, []).append(table)
     return families
-
-
-def local_files(*maps: Sequence[HandleAndLocalPath]) -> dict[str, HandleAndLocalPath]:
-    """The files of a handle by the names they have in a RocksDB directory."""
-    return {entry.local_path: entry for entries in maps for entry in entries}
 
 
 def _live_files(files: Mapping[str, StateStream]) -> dict[str, LiveFile]:

@@ -1,13 +1,13 @@
-"""One state stream, wherever its bytes are: inline in ``_metadata`` or a range of a file."""
+"""State streams, wherever their bytes are: inline in ``_metadata`` or a range of a file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ...schemas.errors import UnexpectedEndError, Where
-from ..metadata import FileRange, Inline, Location
-from ..stores import Stores
+from ..schemas.errors import UnexpectedEndError, Where
+from .metadata import FileRange, Inline, Location, StreamStateHandle, resolve
+from .stores import Stores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,3 +65,26 @@ class StateStream:
                 f"{length} bytes from {start} are not in the {known} bytes of the stream",
                 where=Where(file=self.name, offset=start),
             )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamOpener:
+    """Opens the streams of one snapshot: ``base_url`` is the folder of its ``_metadata``.
+
+    ``path_map`` are (old, new) prefixes for files that were moved; a file that is at neither place is looked for
+    in the checkpoint folder's own layout.
+    """
+
+    stores: Stores
+    base_url: str
+    path_map: tuple[tuple[str, str], ...] = ()
+
+    def open(self, handle: StreamStateHandle, name: str) -> StateStream:
+        """The stream of a handle. Raises StoreError for a file that is nowhere."""
+        location = resolve(handle, self.base_url, self.path_map, self.stores.exists)
+        label = (
+            location.url
+            if isinstance(location, FileRange)
+            else f"_metadata of {self.base_url}, inline {name}"
+        )
+        return StateStream(stores=self.stores, location=location, name=label)

@@ -1,0 +1,256 @@
+"""One subtask's keyed state, whatever its format: a header, and entries that go forward through the key groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ...schemas import types as t
+from ...schemas.errors import FormatError, UnsupportedVersionError, Where
+from ...schemas.from_snapshot import type_of
+from ...schemas.snapshots import CompositeSnapshot
+from ...schemas.wire import Reader
+from ..metadata import (
+    ChangelogStateBackendHandle,
+    IncrementalRemoteKeyedStateHandle,
+    KeyedStateHandle,
+    KeyGroupRange,
+    KeyGroupsSavepointStateHandle,
+    KeyGroupsStateHandle,
+)
+from ..sst.table import SstTable
+from ..streams import StateStream, StreamOpener
+from .canonical import prefix_bytes, read_canonical
+from .composite import CompositeKeyCodec
+from .entries import Window
+from .hashmap import HeapState, read_hashmap
+from .header import KeyedBackendHeader, header_end
+from .lenient import RawKeyedHeader, read_keyed_header_lenient
+from .meta_info import BackendStateType, StateMetaInfo
+from .regions import Region, regions_of
+from .rocksdb import open_database, read_rocksdb
+
+FormatName = Literal["canonical", "hashmap", "rocksdb"]
+
+_KINDS = {
+    "VALUE": "value",
+    "LIST": "list",
+    "MAP": "map",
+    "REDUCING": "reducing",
+    "AGGREGATING": "aggregating",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedStateType:
+    """What the header says of one state, as types. ``kind`` is value, list, map, reducing, aggregating or timer.
+
+    ``value`` is the type of the value, of the element (list) or of the user value (map); None for timers.
+    """
+
+    name: str
+    kind: str
+    key: t.DataType
+    namespace: t.DataType
+    map_key: t.DataType | None = None
+    value: t.DataType | None = None
+
+    def composite(self, max_parallelism: int) -> CompositeKeyCodec:
+        return CompositeKeyCodec(
+            prefix=prefix_bytes(max_parallelism), key=self.key, namespace=self.namespace, map_key=self.map_key
+        )
+
+
+def keyed_state_type(meta: StateMetaInfo, key: t.DataType) -> KeyedStateType:
+    """The types of a state of a keyed backend whose keys are ``key``."""
+    value = meta.value_serializer
+    if meta.backend_state_type is BackendStateType.PRIORITY_QUEUE:
+        nested = value.nested if isinstance(value, CompositeSnapshot) else ()
+        namespace = type_of(nested[1]) if len(nested) == 2 else _missing("namespace")
+        return KeyedStateType(name=meta.name, kind="timer", key=key, namespace=namespace)
+    namespace = type_of(meta.namespace_serializer) if meta.namespace_serializer else _missing("namespace")
+    kind = _KINDS.get(meta.keyed_state_type or "", "value")
+    inner = type_of(value) if value is not None else _missing("value")
+    map_key = None
+    if kind in ("list", "map") and meta.backend_state_type is BackendStateType.KEY_VALUE:
+        if kind == "list":
+            inner = inner.element if isinstance(inner, t.ListType) else inner
+        elif isinstance(inner, t.MapType):
+            map_key, inner = inner.key, inner.value
+        else:
+            map_key = _missing("user key")
+    elif kind == "map":
+        map_key = type_of(meta.user_key_serializer) if meta.user_key_serializer else _missing("user key")
+    return KeyedStateType(
+        name=meta.name, kind=kind, key=key, namespace=namespace, map_key=map_key, value=inner
+    )
+
+
+def _missing(what: str) -> t.DataType:
+    return t.OpaqueType(class_name=what, reason=f"the header names no {what} serializer")
+
+
+@dataclass(slots=True)
+class KeyedBackend:
+    """An opened keyed handle. ``states`` are the types of the header's states, by state id.
+
+    Opening reads the header only; ``windows`` reads the entries.
+    """
+
+    format: FormatName
+    header: KeyedBackendHeader | RawKeyedHeader
+    key_groups: KeyGroupRange
+    max_parallelism: int
+    states: Sequence[KeyedStateType]
+    stream: StateStream | None = None
+    offsets: Sequence[int] = ()
+    files: dict[str, StateStream] = field(default_factory=dict)
+    _families: dict[str, list[SstTable]] | None = None
+
+    @property
+    def state_count(self) -> int:
+        """How many states the header has, those without a known type too."""
+        if isinstance(self.header, KeyedBackendHeader):
+            return len(self.header.states)
+        return self.header.state_count
+
+    def windows(
+        self,
+        key_groups: KeyGroupRange | None = None,
+        wanted: frozenset[int] | None = None,
+        batch_bytes: int = 16 << 20,
+    ) -> Iterator[Window]:
+        """The entries of the states ``wanted`` (ids; all if not given) in ``key_groups`` (all of the handle's)."""
+        if self.format == "rocksdb":
+            names = {i: s.name for i, s in enumerate(self.states) if wanted is None or i in wanted}
+            return read_rocksdb(
+                self.families(),
+                names,
+                _intersect(self.key_groups, key_groups),
+                max_parallelism=self.max_parallelism,
+                batch_bytes=batch_bytes,
+            )
+        stream = self._stream()
+        if self.format == "hashmap":
+            return read_hashmap(
+                stream,
+                self.regions(key_groups),
+                states=[self._heap_state(state) for state in self.states],
+                compressed=self.header.compressed,
+                wanted=wanted,
+                batch_bytes=batch_bytes,
+            )
+        return read_canonical(
+            stream,
+            self.regions(key_groups),
+            states=self.state_count or 0x8000,
+            max_parallelism=self.max_parallelism,
+            compressed=self.header.compressed,
+            wanted=wanted,
+            batch_bytes=batch_bytes,
+        )
+
+    def regions(self, key_groups: KeyGroupRange | None = None) -> list[Region]:
+        """Where the key groups lie in the stream (canonical and hashmap)."""
+        return regions_of(self.offsets, self.key_groups, self._stream(), key_groups)
+
+    def families(self) -> dict[str, list[SstTable]]:
+        """The SST files by column family (rocksdb), opened at the first call."""
+        if self._families is None:
+            self._families = open_database(self.files)
+        return self._families
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the stream or of all files."""
+        if self.format == "rocksdb":
+            return sum(stream.size for stream in self.files.values())
+        return self._stream().size
+
+    def _stream(self) -> StateStream:
+        if self.stream is None:
+            raise ValueError("a RocksDB backend has no stream")
+        return self.stream
+
+    def _heap_state(self, state: KeyedStateType) -> HeapState:
+        kind = state.kind if state.kind in ("list", "map", "timer") else "value"
+        return HeapState(
+            name=state.name, kind=kind, keys=state.composite(self.max_parallelism), value=state.value
+        )
+
+
+def _intersect(own: KeyGroupRange, wanted: KeyGroupRange | None) -> KeyGroupRange:
+    if wanted is None:
+        return own
+    start, end = max(own.start, wanted.start), min(own.end, wanted.end)
+    return KeyGroupRange(start, max(0, end - start + 1))
+
+
+def open_keyed(handle: KeyedStateHandle, opener: StreamOpener, max_parallelism: int) -> KeyedBackend:
+    """Open a managed keyed handle by reading its header.
+
+    Raises UnsupportedVersionError for a kind of handle that is not read, FormatError for a damaged header.
+    """
+    match handle:
+        case KeyGroupsSavepointStateHandle() | KeyGroupsStateHandle():
+            stream = opener.open(handle.stream, "keyed state")
+            return _open_stream(handle, stream, max_parallelism)
+        case IncrementalRemoteKeyedStateHandle():
+            meta = opener.open(handle.meta_state_handle, "RocksDB meta file")
+            size = meta.size
+            header = read_keyed_header_lenient(Reader(meta.read(0, size), file=meta.name), size)
+            files = {
+                entry.local_path: opener.open(entry.handle, entry.local_path)
+                for entry in (*handle.shared_state, *handle.private_state)
+            }
+            return KeyedBackend(
+                format="rocksdb",
+                header=header,
+                key_groups=handle.key_group_range,
+                max_parallelism=max_parallelism,
+                states=_states(header),
+                files=files,
+            )
+        case ChangelogStateBackendHandle():
+            raise UnsupportedVersionError("changelog checkpoints are not read yet")
+    raise UnsupportedVersionError(f"keyed handles of type {type(handle).__name__} are not read")
+
+
+def _open_stream(
+    handle: KeyGroupsSavepointStateHandle | KeyGroupsStateHandle, stream: StateStream, max_parallelism: int
+) -> KeyedBackend:
+    end = header_end(handle.offsets, stream.size)
+    header = read_keyed_header_lenient(Reader(stream.read(0, end), file=stream.name), end)
+    canonical = isinstance(handle, KeyGroupsSavepointStateHandle) or not _is_heap(handle, stream)
+    return KeyedBackend(
+        format="canonical" if canonical else "hashmap",
+        header=header,
+        key_groups=handle.key_group_range,
+        max_parallelism=max_parallelism,
+        states=_states(header),
+        stream=stream,
+        offsets=handle.offsets,
+    )
+
+
+def _is_heap(handle: KeyGroupsStateHandle, stream: StateStream) -> bool:
+    """Whether each of the first key groups begins with its own number (spec 2.7): native heap, not RocksDB full."""
+    written = [(kg, o) for kg, o in zip(handle.key_group_range, handle.offsets, strict=True) if o > 0]
+    if len(written) < len(handle.offsets):
+        return False
+    for key_group, offset in written[:4]:
+        if offset + 4 > stream.size:
+            raise FormatError(
+                "a key group begins behind the end", where=Where(file=stream.name, offset=offset)
+            )
+        if int.from_bytes(stream.read(offset, 4), "big") != key_group:
+            return False
+    return True
+
+
+def _states(header: KeyedBackendHeader | RawKeyedHeader) -> list[KeyedStateType]:
+    if header.key_serializer is None:
+        return []
+    key = type_of(header.key_serializer)
+    return [keyed_state_type(meta, key) for meta in header.states]
