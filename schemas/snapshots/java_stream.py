@@ -16,6 +16,7 @@ from ..wire import Reader
 MAGIC = 0xACED0005
 FIRST_HANDLE = 0x7E0000
 MAX_DEPTH = 96
+MAX_ANCESTORS = 16
 SC_WRITE_METHOD, SC_SERIALIZABLE, SC_EXTERNALIZABLE, SC_BLOCK_DATA, SC_ENUM = 1, 2, 4, 8, 16
 
 (
@@ -202,7 +203,7 @@ class _Parser:
         name, uid = reader.utf("Java class name"), reader.i8("serialVersionUID")
         desc = JavaClassDesc(name=name, serial_version_uid=uid, flags=0)
         self.handles.append(desc)
-        desc.flags = reader.u1("class flags")
+        flags = reader.u1("class flags")
         fields = [self.field_desc(depth) for _ in range(reader.u2("field count"))]
         if len({one.name for one in fields}) < len(fields):
             raise reader.error(f"the Java class {name} has two fields of one name")
@@ -214,9 +215,12 @@ class _Parser:
         above = desc.super_desc
         while above is not None:
             ancestors += 1
-            if above is desc or ancestors > MAX_DEPTH:
-                raise reader.error(f"the superclasses of the Java class {name} do not end", start)
+            if above is desc or ancestors > MAX_ANCESTORS:
+                raise reader.error(
+                    f"the Java class {name} has more than {MAX_ANCESTORS} superclasses, or is one", start
+                )
             above = above.super_desc
+        desc.flags = flags  # last, so that a class that is not yet whole is none that an object can have
         return desc
 
     def field_desc(self, depth: int) -> JavaField:
@@ -243,8 +247,9 @@ class _Parser:
         value = JavaObject(desc=desc)
         self.handles.append(value)
         for one in desc.lineage():
-            if one.flags & SC_EXTERNALIZABLE and not one.flags & SC_BLOCK_DATA:
-                raise self.reader.error(f"the Java class {one.name} is externalizable without blocks", start)
+            kind = one.flags & (SC_SERIALIZABLE | SC_EXTERNALIZABLE)
+            if not kind or (kind == SC_EXTERNALIZABLE and not one.flags & SC_BLOCK_DATA):
+                raise self.reader.error(f"objects of the Java class {one.name} have no known end", start)
             value.values.append({f.name: self.value(f, depth) for f in one.fields})
             own = one.flags & (SC_WRITE_METHOD | SC_EXTERNALIZABLE)
             value.annotations.append(self.annotation(depth) if own else ())

@@ -265,6 +265,8 @@ def test_a_type_that_holds_itself_is_refused() -> None:
         HEADER + bytes.fromhex("7b"),  # an exception
         HEADER + bytes.fromhex("7d00000000"),  # a proxy class
         HEADER + b"\x73" + desc("A", b"", 0, flags=4),  # externalizable, of no length
+        HEADER + b"\x73" + desc("A", b"", 0, flags=0),  # not serializable
+        HEADER + b"\x72\0\1A" + bytes(8) + b"\2\0\0\x73" + bytes.fromhex("71007e0000"),  # of half a class
         HEADER + b"\x73\x70",  # an object of no class
         HEADER + b"\x72\0\1A" + bytes(8) + b"\2\0\0\x78" + bytes.fromhex("71007e0000"),  # its own superclass
         HEADER + b"\x75" + desc("[I", b"", 0) + bytes.fromhex("7fffffff"),  # a huge array
