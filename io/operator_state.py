@@ -1,0 +1,151 @@
+"""Operator state (spec 9): list states by the offsets of their elements, broadcast states as entries.
+
+A subtask's operator state is read whole: Flink itself keeps it in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from ..schemas import types as t
+from ..schemas.codec.codec import Codec, DecodeError, binary_column
+from ..schemas.codec.shapes import compile_type
+from ..schemas.errors import FormatError, UnexpectedEndError, Where
+from ..schemas.from_snapshot import type_of
+from ..schemas.wire import Reader
+from .keyed.meta_info import StateMetaInfo
+from .keyed.snappy_frames import decompress
+from .metadata import OperatorStateHandle
+from .operator_state_header import OperatorBackendHeader, read_operator_header_lenient
+from .streams import StateStream, StreamOpener
+
+OperatorKind = Literal["split", "union", "broadcast"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorStateType:
+    """One state of an operator backend: ``value`` is the element (list) or the value (broadcast)."""
+
+    name: str
+    kind: OperatorKind
+    value: t.DataType
+    map_key: t.DataType | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorBackend:
+    """An opened operator handle. ``offsets`` are the positions of each state's elements, by its name."""
+
+    header: OperatorBackendHeader
+    states: Sequence[OperatorStateType]
+    stream: StateStream
+    offsets: dict[str, tuple[int, ...]]
+
+    @property
+    def nbytes(self) -> int:
+        return self.stream.size
+
+    def elements(self, state: OperatorStateType) -> pa.Array:
+        """The elements of a list state, in order. FormatError names the state and the element."""
+        data, starts, ends = self._spans(state.name)
+        codec = Codec(compile_type(state.value))
+        try:
+            return codec.decode(data, starts, ends, exact=False)[0]
+        except DecodeError as error:
+            raise self._at(error, state, int(starts[error.row]) + error.position) from None
+
+    def entries(self, state: OperatorStateType) -> tuple[pa.Array, pa.Array]:
+        """Keys and values of a broadcast state."""
+        data, starts, ends = self._spans(state.name)
+        if state.map_key is None or not len(starts):
+            return pa.nulls(0), pa.nulls(0)
+        if len(starts) != 1:
+            raise FormatError("a broadcast state has one offset", where=self._where(state))
+        body = bytes(data[starts[0] : ends[0]])
+        try:
+            return _broadcast(body, state.map_key, state.value)
+        except DecodeError as error:
+            raise self._at(error, state, int(starts[0]) + error.position) from None
+
+    def _spans(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The stream's bytes and where each element of a state begins, and at most ends."""
+        offsets = self.offsets.get(name, ())
+        size = self.stream.size
+        every = sorted({offset for parts in self.offsets.values() for offset in parts})
+        if every and (every[0] < 0 or every[-1] > size):
+            raise UnexpectedEndError(
+                f"an element begins outside of the {size} bytes",
+                where=Where(file=self.stream.name, state=name),
+            )
+        raw = self.stream.read(0, size)
+        follow = dict(zip(every, [*every[1:], size], strict=False))
+        bounds = [(offset, follow[offset]) for offset in offsets]
+        if self.header.compressed:
+            parts = [b"".join(decompress(iter((raw[a:b],)), self.stream.name, a)) for a, b in bounds]
+            ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
+            starts = ends - np.array([len(part) for part in parts], np.int64)
+            return np.frombuffer(b"".join(parts), np.uint8), starts, ends
+        spans = np.array(bounds, np.int64).reshape(-1, 2)
+        return (
+            np.frombuffer(raw, np.uint8),
+            np.ascontiguousarray(spans[:, 0]),
+            np.ascontiguousarray(spans[:, 1]),
+        )
+
+    def _where(self, state: OperatorStateType, offset: int | None = None) -> Where:
+        return Where(file=self.stream.name, state=state.name, offset=offset)
+
+    def _at(self, error: DecodeError, state: OperatorStateType, offset: int) -> FormatError:
+        return FormatError(error.what, where=self._where(state, offset))
+
+
+def _broadcast(body: bytes, key: t.DataType, value: t.DataType) -> tuple[pa.Array, pa.Array]:
+    """``i4 size, size × (key, value)``: a list of pairs, read as one value."""
+    opaque = t.opaque_in(key) or t.opaque_in(value)
+    if opaque:
+        raise FormatError(
+            f"a broadcast state of {opaque.class_name} cannot be cut into entries: {opaque.reason}"
+        )
+    fields = (t.Field(name="key", type=key), t.Field(name="value", type=value))
+    pairs = t.ListType(element=t.TupleType(class_name="", fields=fields))
+    data = np.frombuffer(body, np.uint8)
+    column = binary_column(data, np.array([0, len(data)], np.int64))
+    flat = Codec(compile_type(pairs)).decode_column(column).flatten()
+    return flat.field(0), flat.field(1)
+
+
+def open_operator(handle: OperatorStateHandle, opener: StreamOpener) -> OperatorBackend | None:
+    """Open a managed operator handle by reading its header; None where a subtask has an empty one."""
+    stream = opener.open(handle.stream, "operator state")
+    offsets = {part.state_name: part.offsets for part in handle.state_name_to_partition_offsets}
+    size = stream.size
+    if not size:
+        return None
+    every = [offset for parts in offsets.values() for offset in parts]
+    first = min(every, default=size)
+    header = read_operator_header_lenient(Reader(stream.read(0, size), file=stream.name), first)
+    states = [*map(_list_state, header.operator_states), *map(_broadcast_state, header.broadcast_states)]
+    return OperatorBackend(header=header, states=states, stream=stream, offsets=offsets)
+
+
+def _list_state(meta: StateMetaInfo) -> OperatorStateType:
+    kind: OperatorKind = "union" if meta.distribution_mode == "UNION" else "split"
+    return OperatorStateType(name=meta.name, kind=kind, value=_type(meta.value_serializer))
+
+
+def _broadcast_state(meta: StateMetaInfo) -> OperatorStateType:
+    return OperatorStateType(
+        name=meta.name,
+        kind="broadcast",
+        value=_type(meta.value_serializer),
+        map_key=_type(meta.key_serializer),
+    )
+
+
+def _type(snapshot: object) -> t.DataType:
+    return type_of(snapshot) if snapshot is not None else t.OpaqueType(class_name="?", reason="no serializer")  # type: ignore[arg-type]

@@ -1,0 +1,374 @@
+"""A snapshot opened: its operators, their states, and each state as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from ..io.keyed.backend import KeyedBackend, KeyedStateType, open_keyed
+from ..io.metadata import KeyGroupRange, Metadata, OperatorState, SubtaskState, read_metadata
+from ..io.operator_state import OperatorBackend, OperatorStateType, open_operator
+from ..io.stores import Stores, join, normalize, parent
+from ..io.streams import StreamOpener
+from ..schemas import types as t
+from ..schemas.errors import FormatError, NameNotFoundError, StateliftError, StoreError, Where
+from ..schemas.operator_id import operator_id_of_uid
+from .tables import KeyedTable
+
+DEFAULT_BATCH_BYTES = 16 << 20
+B = TypeVar("B")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What of an operator could not be opened: its other states are there all the same."""
+
+    error: StateliftError
+
+    def __str__(self) -> str:
+        return str(self.error)
+
+
+class State:
+    """One state of one operator. ``kind`` is value, list, map, reducing, aggregating, timer, split, union or
+    broadcast; ``schema`` the columns of its table."""
+
+    operator: Operator
+    name: str
+    kind: str
+
+    @property
+    def schema(self) -> pa.Schema:
+        raise NotImplementedError
+
+    @property
+    def types(self) -> dict[str, t.DataType]:
+        """The types of key, namespace, user key and value, as far as the state has them."""
+        raise NotImplementedError
+
+    def batches(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> Iterator[pa.RecordBatch]:
+        """The table, in batches of about ``batch_bytes`` of stored bytes. Raises FormatError for damaged entries."""
+        raise NotImplementedError
+
+    def count(self) -> int:
+        """The rows of the table (of a map: its entries); reads the state."""
+        raise NotImplementedError
+
+    @property
+    def opaque(self) -> t.OpaqueType | None:
+        """What of the value is carried as bytes, or None where all is decoded."""
+        value = self.types.get("value")
+        return t.opaque_in(value) if value is not None else None
+
+    def reader(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> pa.RecordBatchReader:
+        """The table as a stream of batches."""
+        return pa.RecordBatchReader.from_batches(self.schema, self.batches(batch_bytes))
+
+    def to_arrow(self) -> pa.Table:
+        """The whole table, in memory."""
+        return pa.Table.from_batches(self.batches(), self.schema)
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedState(State):
+    """A state of keyed backends, one for each subtask that has it: (backend, state id there)."""
+
+    operator: Operator
+    name: str
+    type: KeyedStateType
+    parts: Sequence[tuple[KeyedBackend, int]]
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        return self.type.kind
+
+    @cached_property
+    def table(self) -> KeyedTable:
+        return KeyedTable(self.type, self.operator.max_parallelism)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.table.schema
+
+    @property
+    def types(self) -> dict[str, t.DataType]:
+        parts = {
+            "key": self.type.key, "namespace": self.type.namespace if self.table.has_namespace else None,
+            "map_key": self.type.map_key, "value": self.type.value,
+        }  # fmt: skip
+        return {name: part for name, part in parts.items() if part is not None}
+
+    def batches(
+        self, batch_bytes: int = DEFAULT_BATCH_BYTES, key_groups: KeyGroupRange | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        for backend, state in self.parts:
+            where = Where(operator=self.operator.label, state=self.name)
+            try:
+                for window in backend.windows(key_groups, frozenset((state,)), batch_bytes):
+                    yield self.table.decode(window[state])
+            except StateliftError as error:
+                raise error.at(where) from None
+
+    def count(self) -> int:
+        return sum(
+            len(window[state])
+            for backend, state in self.parts
+            for window in backend.windows(None, frozenset((state,)))
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class OperatorListState(State):
+    """A list state of the operator's subtasks: columns ``subtask``, ``index``, ``value``."""
+
+    operator: Operator
+    name: str
+    type: OperatorStateType
+    parts: Sequence[tuple[int, OperatorBackend]]
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        return self.type.kind
+
+    @cached_property
+    def schema(self) -> pa.Schema:  # type: ignore[override]
+        value = self.parts[0][1].elements(self.type).type
+        return pa.schema([("subtask", pa.int32()), ("index", pa.int64()), ("value", value)])
+
+    @property
+    def types(self) -> dict[str, t.DataType]:
+        return {"value": self.type.value}
+
+    def batches(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> Iterator[pa.RecordBatch]:
+        for subtask, backend in self.parts:
+            values = _located(self, lambda b=backend: b.elements(self.type))
+            n = len(values)
+            columns = [pa.array(np.full(n, subtask, np.int32)), pa.array(np.arange(n)), values]
+            yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def count(self) -> int:
+        return sum(len(backend.offsets.get(self.name, ())) for _, backend in self.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class BroadcastState(State):
+    """A broadcast state: columns ``map_key``, ``value``. Every subtask has a copy; they are checked to agree."""
+
+    operator: Operator
+    name: str
+    type: OperatorStateType
+    parts: Sequence[tuple[int, OperatorBackend]]
+    kind: str = "broadcast"
+
+    @cached_property
+    def schema(self) -> pa.Schema:  # type: ignore[override]
+        return next(self.batches()).schema
+
+    @property
+    def types(self) -> dict[str, t.DataType]:
+        key = self.type.map_key
+        return {**({"map_key": key} if key is not None else {}), "value": self.type.value}
+
+    def batches(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> Iterator[pa.RecordBatch]:
+        copies = [_located(self, lambda b=backend: b.entries(self.type)) for _, backend in self.parts]
+        first = _entry_set(*copies[0])
+        for (subtask, _), copy in zip(self.parts, copies, strict=True):
+            if _entry_set(*copy) != first:
+                where = Where(operator=self.operator.label, subtask=subtask, state=self.name)
+                raise FormatError(
+                    f"the broadcast copy differs from that of subtask {self.parts[0][0]}", where=where
+                )
+        yield pa.RecordBatch.from_arrays(list(copies[0]), names=["map_key", "value"])
+
+    def count(self) -> int:
+        return len(_located(self, lambda: self.parts[0][1].entries(self.type))[0])
+
+
+def _entry_set(keys: pa.Array, values: pa.Array) -> dict[str, str]:
+    return dict(zip(map(repr, keys.to_pylist()), map(repr, values.to_pylist()), strict=True))
+
+
+def _located(state: OperatorListState | BroadcastState, read: Callable[[], pa.Array]) -> pa.Array:
+    try:
+        return read()
+    except StateliftError as error:
+        raise error.at(Where(operator=state.operator.label, state=state.name)) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """One operator of a snapshot. ``uid`` is known from the snapshot (Flink 2.x) or from names that were given."""
+
+    meta: OperatorState
+    uid: str | None
+    opener: StreamOpener
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        """The operator id, 32 hex digits."""
+        return self.meta.uid_hash
+
+    @property
+    def name(self) -> str | None:
+        return self.meta.operator_name
+
+    @property
+    def label(self) -> str:
+        """What the operator is called in SQL and in errors: its uid, else its id."""
+        return self.uid or self.id
+
+    @property
+    def parallelism(self) -> int:
+        return self.meta.parallelism
+
+    @property
+    def max_parallelism(self) -> int:
+        return self.meta.max_parallelism
+
+    @cached_property
+    def keyed_backends(self) -> dict[int, KeyedBackend]:
+        """The keyed backends by subtask, opened by reading their headers."""
+        return dict(
+            self._open(
+                lambda s: (
+                    s.managed_keyed_state
+                    and open_keyed(s.managed_keyed_state, self.opener, self.max_parallelism)
+                )
+            )
+        )
+
+    @cached_property
+    def operator_backends(self) -> dict[int, OperatorBackend]:
+        """The operator state backends by subtask."""
+        return dict(
+            self._open(
+                lambda s: s.managed_operator_state and open_operator(s.managed_operator_state, self.opener)
+            )
+        )
+
+    def _open(self, opened: Callable[[SubtaskState], B | None]) -> Iterator[tuple[int, B]]:
+        for subtask in sorted(self.meta.subtask_states, key=lambda s: s.subtask_index):
+            try:
+                backend = opened(subtask)
+            except StateliftError as error:
+                where = Where(operator=self.label, subtask=subtask.subtask_index)
+                self.problems.append(Problem(error.at(where)))
+                continue
+            if backend is not None:
+                yield subtask.subtask_index, backend
+
+    @cached_property
+    def states(self) -> tuple[State, ...]:
+        """The states of all subtasks: keyed ones, list states, broadcast states."""
+        keyed: dict[str, list[tuple[KeyedBackend, int]]] = {}
+        backends = sorted(self.keyed_backends.values(), key=lambda b: b.key_groups.start)
+        for backend in backends:
+            for number, state in enumerate(backend.states):
+                keyed.setdefault(state.name, []).append((backend, number))
+        states: list[State] = [
+            KeyedState(self, name, parts[0][0].states[parts[0][1]], parts) for name, parts in keyed.items()
+        ]
+        lists: dict[str, list[tuple[int, OperatorBackend]]] = {}
+        types: dict[str, OperatorStateType] = {}
+        for subtask, operator_backend in self.operator_backends.items():
+            for kind in operator_backend.states:
+                lists.setdefault(kind.name, []).append((subtask, operator_backend))
+                types.setdefault(kind.name, kind)
+        for name, places in lists.items():
+            make = BroadcastState if types[name].kind == "broadcast" else OperatorListState
+            states.append(make(self, name, types[name], places))
+        return tuple(states)
+
+    def state(self, name: str) -> State:
+        """The state called ``name``. Raises NameNotFoundError with the nearest names."""
+        for state in self.states:
+            if state.name == name:
+                return state
+        where = Where(operator=self.label)
+        if self.problems:
+            raise self.problems[0].error
+        raise NameNotFoundError("state", name, (state.name for state in self.states), where=where)
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A savepoint or checkpoint, opened by reading ``_metadata``. Nothing else is read until it is asked for."""
+
+    url: str
+    metadata: Metadata
+    opener: StreamOpener
+    operators: tuple[Operator, ...]
+
+    def operator(self, name: str) -> Operator:
+        """The operator with this uid, name or id (32 hex digits). NameNotFoundError gives the nearest."""
+        wanted = name.lower()
+        for operator in self.operators:
+            if operator.uid == name or operator.id == wanted:
+                return operator
+        hashed = operator_id_of_uid(name).hex()
+        for operator in self.operators:
+            if operator.id == hashed or operator.name == name:
+                return operator
+        known = [known for o in self.operators for known in (o.uid, o.name, o.id) if known]
+        raise NameNotFoundError("operator", name, known, where=Where(file=self.url))
+
+    def state(self, operator: str, name: str) -> State:
+        return self.operator(operator).state(name)
+
+    @property
+    def checkpoint_id(self) -> int:
+        return self.metadata.checkpoint_id
+
+    def sql(self, query: str, **options: object) -> pa.RecordBatchReader:
+        """The result of a DuckDB query in which an operator is a schema and a state a table."""
+        from .sql import run_sql
+
+        return run_sql(self, query, **options)  # type: ignore[arg-type]
+
+
+def metadata_url(url: str) -> str:
+    """The URL of ``_metadata`` for a snapshot given as its folder or as the file itself."""
+    url = normalize(url)
+    return url if url.rpartition("/")[2] == "_metadata" else join(url.rstrip("/") + "/", "_metadata")
+
+
+def open_snapshot(
+    url: str,
+    *,
+    endpoint_url: str | None = None,
+    stores: Stores | None = None,
+    uids: Iterable[str] = (),
+    path_map: Iterable[tuple[str, str]] = (),
+) -> Snapshot:
+    """Open the snapshot at ``url``: a folder or its ``_metadata``, on the local disk or in any store.
+
+    ``uids`` are names to try for operators whose uid the snapshot does not say (Flink 1.x). ``path_map`` are
+    (old, new) prefixes for files that were moved. Raises StoreError where there is no ``_metadata``,
+    FormatError where it is damaged.
+    """
+    stores = stores or Stores(endpoint_url)
+    at = metadata_url(url)
+    try:
+        data = stores.read(at)
+    except StoreError:
+        folder = parent(at)
+        if not stores.exists(at):
+            raise StoreError(
+                f"no snapshot at {folder}: it has no _metadata file",
+                todo="name the folder that holds _metadata",
+            ) from None
+        raise
+    metadata = read_metadata(data, at)
+    opener = StreamOpener(stores=stores, base_url=parent(at), path_map=tuple(path_map))
+    known = {operator_id_of_uid(uid): uid for uid in uids}
+    operators = tuple(
+        Operator(meta, meta.operator_uid or known.get(meta.operator_id), opener)
+        for meta in metadata.operator_states
+    )
+    return Snapshot(parent(at), metadata, opener, operators)

@@ -1,0 +1,202 @@
+"""State tables: the entries of a keyed state as typed Arrow columns, and typed columns as entries.
+
+Columns (all but the value's only where they mean something): ``key``, ``namespace``, ``map_key``, ``value`` (of
+timers ``timestamp`` and ``domain``), ``ttl_timestamp``, ``key_group``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ..io.keyed.backend import KeyedStateType
+from ..io.keyed.canonical import prefix_bytes
+from ..io.keyed.composite import CompositeKeyCodec, KeyColumns
+from ..io.keyed.entries import EntryBatch, Spans
+from ..schemas import types as t
+from ..schemas.codec.codec import Codec, DecodeError
+from ..schemas.codec.shapes import compile_delimited, compile_map_value, compile_timer, compile_type
+from ..schemas.errors import EncodeError, FormatError, InputError, Where
+from ..schemas.hashing import java_hash, key_groups, stability
+
+_TTL = "ttl_timestamp"
+
+
+def timer_domain(state_name: str) -> str:
+    """``event`` or ``processing``, from the name of a timer state (spec 8.1)."""
+    return "processing" if state_name.startswith("_timer_state/processing_") else "event"
+
+
+@dataclass(frozen=True)
+class KeyedTable:
+    """The table of one keyed state. ``decode`` and ``encode`` are each other's inverse, batch by batch."""
+
+    type: KeyedStateType
+    max_parallelism: int
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns, without reading anything."""
+        empty = np.zeros(0, np.int64)
+        spans = Spans(data=np.empty(0, np.uint8), starts=empty, ends=empty)
+        return self.decode(EntryBatch(key_groups=np.zeros(0, np.int32), keys=spans, values=spans)).schema
+
+    @cached_property
+    def composite(self) -> CompositeKeyCodec:
+        return self.type.composite(self.max_parallelism)
+
+    @cached_property
+    def has_namespace(self) -> bool:
+        space = self.type.namespace
+        return not (isinstance(space, t.Scalar) and space.name in ("void", "global_window"))
+
+    @cached_property
+    def has_ttl(self) -> bool:
+        return isinstance(self.type.value, t.TtlType)
+
+    @cached_property
+    def opaque(self) -> t.OpaqueType | None:
+        """What of the value is not decoded, if anything: the value column is binary then."""
+        return t.opaque_in(self.type.value) if self.type.value is not None else None
+
+    @cached_property
+    def value_codec(self) -> Codec:
+        value = self.type.value
+        if value is None:
+            return Codec(compile_timer(self.type.key, self.type.namespace))
+        if self.type.kind == "list":
+            return Codec(compile_delimited(value))
+        if self.type.kind == "map":
+            return Codec(compile_map_value(value))
+        return Codec(compile_type(value))
+
+    # -- reading -------------------------------------------------------------------------------------------
+
+    def decode(self, batch: EntryBatch) -> pa.RecordBatch:
+        """The rows of ``batch``. Raises FormatError naming state and key group where an entry does not decode."""
+        try:
+            columns = self._timers(batch) if self.type.kind == "timer" else self._values(batch)
+        except DecodeError as error:
+            raise self._located(error, batch, error.row) from None
+        except FormatError as error:
+            raise error.at(Where(state=self.type.name)) from None
+        columns["key_group"] = pa.array(batch.key_groups)
+        return pa.RecordBatch.from_pydict(columns)
+
+    def _located(self, error: DecodeError, batch: EntryBatch, row: int) -> FormatError:
+        where = Where(state=self.type.name, key_group=int(batch.key_groups[row]))
+        return FormatError(f"an entry does not decode as {self.type.value}: {error.what}", where=where)
+
+    def _timers(self, batch: EntryBatch) -> dict[str, pa.Array]:
+        keys = batch.keys
+        starts = keys.starts + prefix_bytes(self.max_parallelism)
+        timers, _ = self.value_codec.decode(keys.data, starts, keys.ends)
+        columns = {"key": timers.field("key")}
+        if self.has_namespace:
+            columns["namespace"] = timers.field("namespace")
+        columns["timestamp"] = timers.field("timestamp")
+        domain = pa.array([timer_domain(self.type.name)], pa.string())
+        columns["domain"] = domain.take(pa.array(np.zeros(len(timers), np.int64)))
+        return columns
+
+    def _values(self, batch: EntryBatch) -> dict[str, pa.Array]:
+        columns = self.key_columns(self.composite.decode(batch.keys))
+        values, _ = self.value_codec.decode(batch.values.data, batch.values.starts, batch.values.ends)
+        if not self.has_ttl or self.opaque:
+            return {**columns, "value": values}
+        value, stamp = _split_ttl(values)
+        return {**columns, "value": value, _TTL: stamp}
+
+    def key_columns(self, keys: KeyColumns) -> dict[str, pa.Array]:
+        columns = {"key": keys.key}
+        if self.has_namespace:
+            columns["namespace"] = keys.namespace
+        if keys.map_key is not None:
+            columns["map_key"] = keys.map_key
+        return columns
+
+    # -- writing -------------------------------------------------------------------------------------------
+
+    def encode(self, table: pa.RecordBatch, groups: npt.NDArray[np.int32] | None = None) -> EntryBatch:
+        """The entries of typed rows, sorted by key group, which is computed from the key unless given.
+
+        Raises EncodeError naming the column and the row.
+        """
+        try:
+            if groups is None:
+                groups = self.key_groups(self._column(table, "key"))
+            return self._encode(table, groups)
+        except InputError as error:
+            raise error.at(Where(state=self.type.name)) from None
+
+    def key_groups(self, keys: pa.Array) -> npt.NDArray[np.int32]:
+        """Flink's key group of each key. Raises EncodeError for key types whose hash only the job knows."""
+        reason = stability(self.type.key)
+        if reason is not None:
+            raise EncodeError(f"the key group of a {self.type.key} cannot be computed: {reason}")
+        return key_groups(java_hash(keys, self.type.key), self.max_parallelism)
+
+    def _encode(self, table: pa.RecordBatch, groups: npt.NDArray[np.int32]) -> EntryBatch:
+        order = np.argsort(groups, kind="stable")
+        table, groups = table.take(pa.array(order)), groups[order]
+        key = self._column(table, "key")
+        space = self._column(table, "namespace") if self.has_namespace else pa.nulls(len(table))
+        if self.type.kind == "timer":
+            timer = pa.StructArray.from_arrays(
+                [self._column(table, "timestamp"), key, space], ["timestamp", "key", "namespace"]
+            )
+            elements = Spans.of(self.value_codec.encode(timer, "timer"))
+            none = Spans(data=elements.data, starts=elements.ends, ends=elements.ends)
+            keys = self.composite.join(groups, elements, none, None)
+            return EntryBatch(key_groups=groups, keys=Spans.of(keys), values=none)
+        map_key = self._column(table, "map_key") if self.type.kind == "map" else None
+        keys = self.composite.encode(groups, key, space, map_key)
+        return EntryBatch.of(groups, keys, self.encode_values(table))
+
+    def encode_values(self, table: pa.RecordBatch) -> pa.Array:
+        """The value bytes (large_binary) of ``value`` and, with TTL, ``ttl_timestamp``."""
+        value = self._column(table, "value")
+        if self.has_ttl and not self.opaque:
+            value = _join_ttl(value, self._column(table, _TTL))
+        return self.value_codec.encode(value)
+
+    def _column(self, table: pa.RecordBatch, name: str) -> pa.Array:
+        index = table.schema.get_field_index(name)
+        if index < 0:
+            raise EncodeError(f"the column {name!r} is missing", where=Where(state=self.type.name))
+        return table.column(index)
+
+
+def _split_ttl(values: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Values and their last-access times; of lists both are lists with the same offsets."""
+    if pa.types.is_list(values.type):
+        parts = [
+            pa.ListArray.from_arrays(values.offsets, values.values.field(name)) for name in ("value", _TTL)
+        ]
+        return parts[0], parts[1]
+    valid = values.is_valid() if values.null_count else None
+    value, stamp = values.field("value"), values.field(_TTL)
+    if valid is not None:
+        value, stamp = (
+            pa.compute.if_else(valid, part, pa.scalar(None, part.type)) for part in (value, stamp)
+        )
+    return value, stamp
+
+
+def _join_ttl(value: pa.Array, stamp: pa.Array) -> pa.Array:
+    if pa.types.is_list(value.type) and pa.types.is_list(stamp.type):
+        if not np.array_equal(_lengths(value), _lengths(stamp)):
+            raise EncodeError(f"value and {_TTL} are lists of different lengths")
+        pairs = pa.StructArray.from_arrays([stamp.flatten(), value.flatten()], [_TTL, "value"])
+        offsets = np.concatenate([[0], np.cumsum(_lengths(value))]).astype(np.int32)
+        return pa.ListArray.from_arrays(pa.array(offsets), pairs)
+    return pa.StructArray.from_arrays([stamp, value], [_TTL, "value"])
+
+
+def _lengths(lists: pa.Array) -> npt.NDArray[np.int64]:
+    lengths: npt.NDArray[np.int64] = np.diff(np.asarray(lists.offsets))
+    return lengths
