@@ -1,4 +1,4 @@
-"""Blocks as they lie in a file: checked, decompressed and decoded, many at a time."""
+"""Blocks decoded into columns."""
 
 from __future__ import annotations
 
@@ -8,17 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...schemas.errors import FormatError, UnsupportedVersionError, Where
-from .checksums import block_checksum, first_bad_crc32c
-from .compression import compression_of, decompress_into, decompressed_size
 from .decode_kernels import KEEP_SEQUENCE, MESSAGES, OK, UNREAD_TYPE, decode_blocks, measure_blocks
-from .format import BLOCK_TRAILER_SIZE, INTERNAL_KEY_SUFFIX, BlockHandle, Checksum, ValueType
+from .format import INTERNAL_KEY_SUFFIX, ValueType
+from .runs import MAX_DECODED_BYTES, BlockFormat, Bytes, Ints, UnpackedRun
 
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 Tags = np.ndarray[Any, np.dtype[np.uint64]]
-
-MAX_DECODED_BYTES = 1 << 32
-"""A run of blocks that decodes to more than this is not what RocksDB writes: keys share at most a few blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,110 +40,6 @@ class Columns:
 
     def value(self, i: int) -> bytes:
         return self.data[self.value_starts[i] :][: self.value_lengths[i]].tobytes()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlockFormat:
-    """What is the same for all blocks of a file."""
-
-    file: str
-    checksum: Checksum
-    format_version: int
-    verify: bool
-    file_size: int
-
-    def where(self, offset: int) -> Where:
-        return Where(file=self.file, offset=offset)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RawRun:
-    """Blocks that lie near each other in a file: ``data`` is the file from ``offset`` on; block ``i`` has ``sizes[i]`` bytes
-    at ``offsets[i]`` of the file, and its trailer behind it."""
-
-    data: bytes
-    offset: int
-    offsets: Ints
-    sizes: Ints
-
-    @classmethod
-    def of(cls, handle: BlockHandle, data: bytes) -> RawRun:
-        """The run of one block."""
-        return cls(
-            data=data,
-            offset=handle.offset,
-            offsets=np.array([handle.offset], dtype=np.int64),
-            sizes=np.array([handle.size], dtype=np.int64),
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnpackedRun:
-    """A decompressed run: block ``i`` is ``data[starts[i]:ends[i]]`` and lies at ``offsets[i]`` of the file."""
-
-    data: Bytes
-    starts: Ints
-    ends: Ints
-    offsets: Ints
-
-
-def unpack(form: BlockFormat, run: RawRun) -> UnpackedRun:
-    """Checks and decompresses the blocks of a run; sizes are checked before the memory is taken."""
-    needed = int(run.offsets[-1] + run.sizes[-1]) + BLOCK_TRAILER_SIZE - run.offset
-    if len(run.data) != needed:
-        raise FormatError(
-            f"{needed} bytes were asked for and {len(run.data)} came", where=form.where(run.offset)
-        )
-    raw = memoryview(run.data)
-    begins = run.offsets - run.offset
-    if form.verify:
-        _verify(form, run, begins)
-    plans = []
-    ends = np.empty(len(begins), dtype=np.int64)
-    total = 0
-    for i, (begin, size) in enumerate(zip(begins.tolist(), run.sizes.tolist(), strict=True)):
-        block = raw[begin : begin + size]
-        try:
-            kind = compression_of(raw[begin + size], form.format_version)
-            length, skip = decompressed_size(kind, block)
-        except FormatError as error:
-            raise error.at(form.where(int(run.offsets[i]))) from None
-        plans.append((kind, block[skip:] if skip else block, total))
-        total += length
-        ends[i] = total
-    if total > MAX_DECODED_BYTES:
-        raise FormatError(f"{len(plans)} blocks decompress to {total} bytes", where=form.where(run.offset))
-    buffer = np.empty(total, dtype=np.uint8)
-    out = buffer.data
-    for i, ((kind, block, start), end) in enumerate(zip(plans, ends.tolist(), strict=True)):
-        try:
-            decompress_into(kind, block, out[start:end])
-        except FormatError as error:
-            raise error.at(form.where(int(run.offsets[i]))) from None
-    starts = np.array([plan[2] for plan in plans], dtype=np.int64)
-    return UnpackedRun(data=buffer, starts=starts, ends=ends, offsets=run.offsets)
-
-
-def _verify(form: BlockFormat, run: RawRun, begins: Ints) -> None:
-    """Raises FormatError at the first block whose checksum is not the stored one."""
-    if form.checksum is Checksum.NONE:
-        return
-    if form.checksum is Checksum.CRC32C:
-        bad = int(first_bad_crc32c(np.frombuffer(run.data, dtype=np.uint8), begins, run.sizes + 1))
-    else:
-        raw = memoryview(run.data)
-        bad = -1
-        for i, (begin, end) in enumerate(
-            zip(begins.tolist(), (begins + run.sizes + 1).tolist(), strict=True)
-        ):
-            if block_checksum(form.checksum, raw[begin:end]) != int.from_bytes(raw[end : end + 4], "little"):
-                bad = i
-                break
-    if bad >= 0:
-        raise FormatError(
-            f"{form.checksum.name} of the block of {int(run.sizes[bad])} bytes does not match: the file is damaged",
-            where=form.where(int(run.offsets[bad])),
-        )
 
 
 def decode(

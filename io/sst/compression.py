@@ -11,22 +11,20 @@ import zlib
 from collections.abc import Callable
 
 import cramjam
+import numpy as np
 
 from ...schemas.errors import FormatError, UnsupportedVersionError
 from .format import Compression
 
 _RAW_DEFLATE = -15
 
-_MAX_RATIO = {
-    Compression.SNAPPY: 64,
-    Compression.ZLIB: 1100,
-    Compression.BZIP2: 1 << 16,
-    Compression.LZ4: 256,
-    Compression.LZ4HC: 256,
-    Compression.ZSTD: 1 << 16,
-    Compression.ZSTD_NOT_FINAL: 1 << 16,
-}
-"""More than a format can expand a block by; a size above is not what the data decompresses to."""
+MAX_RATIO = np.zeros(256, dtype=np.int64)
+"""More than a compression (by its number) can expand a block by; 0 where it is not read."""
+MAX_RATIO[Compression.NONE] = 1
+MAX_RATIO[Compression.SNAPPY] = 64
+MAX_RATIO[Compression.ZLIB] = 1100
+MAX_RATIO[[Compression.LZ4, Compression.LZ4HC]] = 256
+MAX_RATIO[[Compression.BZIP2, Compression.ZSTD, Compression.ZSTD_NOT_FINAL]] = 1 << 16
 
 
 def _snappy(data: memoryview, out: memoryview) -> int:
@@ -56,7 +54,15 @@ def _copy(data: bytes, out: memoryview) -> int:
     return len(data)
 
 
-_DECOMPRESSORS: dict[Compression, Callable[[memoryview, memoryview], int]] = {
+def _none(data: memoryview, out: memoryview) -> int:
+    return _copy(bytes(data), out)
+
+
+Decompressor = Callable[[memoryview, memoryview], int]
+"""Writes what its first argument decompresses to into the second, and returns how many bytes that is."""
+
+_DECOMPRESSORS: dict[int, Decompressor] = {
+    Compression.NONE: _none,
     Compression.SNAPPY: _snappy,
     Compression.ZLIB: _zlib,
     Compression.BZIP2: _bzip2,
@@ -65,48 +71,26 @@ _DECOMPRESSORS: dict[Compression, Callable[[memoryview, memoryview], int]] = {
     Compression.ZSTD: _zstd,
     Compression.ZSTD_NOT_FINAL: _zstd,
 }
-_ERRORS = (cramjam.DecompressionError, zlib.error, OSError, EOFError, ValueError)
+DECOMPRESSION_ERRORS = (cramjam.DecompressionError, zlib.error, OSError, EOFError, ValueError)
 
 
-def compression_of(number: int, format_version: int) -> Compression:
-    """The compression of a block's trailer byte; one that is not read is refused by name."""
-    try:
-        kind = Compression(number)
-    except ValueError:
-        raise UnsupportedVersionError(f"block compression {number} is not known") from None
-    if kind is not Compression.NONE and kind not in _DECOMPRESSORS:
-        raise UnsupportedVersionError(f"block compression {kind.name} is not read")
+def refuse(kind: int, format_version: int) -> UnsupportedVersionError | None:
+    """The error for a block's compression that is not read, None for one that is."""
+    if not MAX_RATIO[kind]:
+        name = Compression(kind).name if kind in Compression.__members__.values() else "of an unknown kind"
+        return UnsupportedVersionError(f"block compression {kind} ({name}) is not read")
     if format_version < 2 and kind not in (Compression.NONE, Compression.SNAPPY):
-        raise UnsupportedVersionError(f"{kind.name} in SST format version {format_version} is not read")
-    return kind
+        return UnsupportedVersionError(
+            f"{Compression(kind).name} in SST format version {format_version} is not read"
+        )
+    return None
 
 
-def decompressed_size(kind: Compression, data: memoryview) -> tuple[int, int]:
-    """Bytes that ``data`` decompresses to, and where in ``data`` the compressed bytes begin."""
-    if kind is Compression.NONE:
-        return len(data), 0
-    size = pos = 0
-    while True:
-        if pos == len(data) or pos == 5:
-            raise FormatError(f"{kind.name} block of {len(data)} bytes does not say what it decompresses to")
-        byte = data[pos]
-        size |= (byte & 0x7F) << 7 * pos
-        pos += 1
-        if byte < 0x80:
-            break
-    if size > len(data) * _MAX_RATIO[kind]:
-        raise FormatError(f"{kind.name} block of {len(data)} bytes says that it decompresses to {size}")
-    return size, 0 if kind is Compression.SNAPPY else pos
-
-
-def decompress_into(kind: Compression, data: memoryview, out: memoryview) -> None:
+def decompress_into(kind: int, data: memoryview, out: memoryview) -> None:
     """Decompresses ``data`` into ``out``, which it must fill exactly."""
-    if kind is Compression.NONE:
-        out[:] = data
-        return
     try:
         got = _DECOMPRESSORS[kind](data, out)
-    except _ERRORS as error:
-        raise FormatError(f"{kind.name} block does not decompress: {error}") from None
+    except DECOMPRESSION_ERRORS as error:
+        raise FormatError(f"{Compression(kind).name} block does not decompress: {error}") from None
     if got != len(out):
-        raise FormatError(f"{kind.name} block decompresses to {got} bytes and not {len(out)}")
+        raise FormatError(f"{Compression(kind).name} block decompresses to {got} bytes and not {len(out)}")

@@ -30,6 +30,10 @@ class Slice:
     def __len__(self) -> int:
         return self.end - self.start
 
+    def bounds(self) -> tuple[bytes, bytes]:
+        """The first and the last user key."""
+        return self.columns.key(self.start), self.columns.key(self.end - 1)
+
     def split(self, bound: bytes | None) -> tuple[Slice, Slice]:
         """The entries below the user key ``bound`` (all, where it is None), and the rest."""
         at = self.end

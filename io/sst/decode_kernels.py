@@ -11,10 +11,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .format import BLOCK_TRAILER_SIZE
+from .format import BLOCK_TRAILER_SIZE, Compression
 
 KEEP_SEQUENCE = np.uint64(0xFFFFFFFFFFFFFFFF)
 
+SNAPPY = int(Compression.SNAPPY)
 OK = 0
 BAD_RESTARTS = 1
 BAD_VARINT = 2
@@ -59,6 +60,31 @@ def varint(buf, pos, end, bits):  # type: ignore[no-untyped-def]
         if shift >= bits:
             break
     return np.int64(0), np.int64(-1)
+
+
+@njit(
+    f"int64({_READ}, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])",
+    cache=True,
+    nogil=True,
+)
+def packed_sizes(data, begins, sizes, max_ratio, skips, lengths):  # type: ignore[no-untyped-def]
+    """What compressed blocks decompress to, and how many bytes before the compressed data say so.
+
+    Block ``i`` is ``data[begins[i]:][:sizes[i]]`` and the number of its compression the byte behind it, all of them
+    within ``data``. Returns the first block that says nothing, or more than ``max_ratio`` times its own size, or -1.
+    """
+    for i in range(len(begins)):
+        kind = data[begins[i] + sizes[i]]
+        lengths[i] = sizes[i]
+        skips[i] = 0
+        if kind != 0:
+            length, pos = varint(data, begins[i], begins[i] + sizes[i], 32)
+            if pos < 0 or length > sizes[i] * max_ratio[kind]:
+                return i
+            lengths[i] = length
+            if kind != SNAPPY:
+                skips[i] = pos - begins[i]
+    return -1
 
 
 @njit
@@ -132,6 +158,23 @@ def measure_blocks(buf, starts, ends, suffix, limits):  # type: ignore[no-untype
     return OK, 0, 0, entries, key_bytes
 
 
+@njit(inline="always")
+def copy(source, start, length, target, at):  # type: ignore[no-untyped-def]
+    """Copies bytes; unsigned indices spare the test for negative ones."""
+    for i in range(np.uint64(length)):
+        target[np.uint64(at) + i] = source[np.uint64(start) + i]
+
+
+@njit(inline="always")
+def little_u8(buf, pos):  # type: ignore[no-untyped-def]
+    """The eight bytes at ``pos`` as a little-endian number."""
+    at = np.uint64(pos)
+    value = np.uint64(0)
+    for i in range(np.uint64(8)):
+        value |= np.uint64(buf[at + i]) << (np.uint64(8) * i)
+    return value
+
+
 @njit
 def rebuild_key(buf, pos, shared, user, keys, before, last_user, raw, out, suffix):  # type: ignore[no-untyped-def]
     """Writes a user key of ``user`` bytes at ``keys[out:]`` and returns its suffix as a little-endian u8.
@@ -139,10 +182,13 @@ def rebuild_key(buf, pos, shared, user, keys, before, last_user, raw, out, suffi
     The key before it is ``keys[before:before + last_user]`` and its suffix ``raw``: the shared bytes may reach into
     that suffix, which is not kept among the keys.
     """
-    whole = min(shared, user, last_user)
-    for i in range(whole):
-        keys[out + i] = keys[before + i]
-    for i in range(max(whole, 0), min(shared, user)):
+    if shared <= last_user and shared <= user:
+        copy(keys, before, shared, keys, out)
+        copy(buf, pos, user - shared, keys, out + shared)
+        return little_u8(buf, pos + user - shared) if suffix else np.uint64(0)
+    whole = min(user, last_user)
+    copy(keys, before, whole, keys, out)
+    for i in range(whole, min(shared, user)):
         keys[out + i] = (raw >> np.uint64(8 * (i - last_user))) & np.uint64(0xFF)
     for i in range(min(shared, user), user):
         keys[out + i] = buf[pos + i - shared]

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...schemas.errors import FormatError
-from .blocks import BlockFormat, Bytes, Ints, UnpackedRun
 from .decode_kernels import MESSAGES, OK, decode_index
 from .format import BLOCK_TRAILER_SIZE, INTERNAL_KEY_SUFFIX, IndexType
 from .merge_kernels import lower_bound
 from .properties import TableProperties
+from .runs import BlockFormat, Bytes, Ints, UnpackedRun
 
 MAX_INDEX_KEY_BYTES = 1 << 30
 """More than this is not an index that RocksDB wrote: it holds one short key for each data block."""

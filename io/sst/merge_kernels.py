@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .decode_kernels import copy
+
 _BYTES = "Array(uint8, 1, 'C', readonly=True)"
 _DELETION, _VALUE, _MERGE = 0, 1, 2
 _COMMA = 0x2C
@@ -19,12 +21,24 @@ def compare(left, a, a_end, right, b, b_end):  # type: ignore[no-untyped-def]
     """Negative, zero or positive as ``left[a:a_end]`` is below, equal to or above ``right[b:b_end]``."""
     length = a_end - a
     other = b_end - b
-    for i in range(min(length, other)):
-        x = np.int64(left[a + i])
-        y = np.int64(right[b + i])
+    for i in range(np.uint64(min(length, other))):
+        x = np.int64(left[np.uint64(a) + i])
+        y = np.int64(right[np.uint64(b) + i])
         if x != y:
             return x - y
     return length - other
+
+
+@njit
+def same(keys, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
+    """Whether two keys are equal: from the back, as neighbours differ there."""
+    length = a_end - a
+    if length != b_end - b:
+        return False
+    for i in range(np.uint64(1), np.uint64(length + 1)):
+        if keys[np.uint64(a_end) - i] != keys[np.uint64(b_end) - i]:
+            return False
+    return True
 
 
 @njit(f"int64({_BYTES}, int64[::1], int64, int64, {_BYTES})", cache=True, nogil=True)
@@ -145,7 +159,7 @@ def resolve(  # type: ignore[no-untyped-def]
             if i == n:
                 break
             after = order[i]
-            if compare(keys, start, end, keys, key_offsets[after], key_offsets[after + 1]) != 0:
+            if not same(keys, start, end, key_offsets[after], key_offsets[after + 1]):
                 break
         if used > begin:
             low, high = begin, used - 1
@@ -190,8 +204,7 @@ def gather_keys(keys, key_offsets, winners, first, last, out):  # type: ignore[n
     for i in range(first, last):
         start = key_offsets[winners[i]]
         length = key_offsets[winners[i] + 1] - start
-        for j in range(length):
-            out[at + j] = keys[start + j]
+        copy(keys, start, length, out, at)
         at += length
 
 
@@ -212,6 +225,5 @@ def gather_values(  # type: ignore[no-untyped-def]
                 at += 1
             start = value_starts[pieces[j]]
             length = value_lengths[pieces[j]]
-            for k in range(length):
-                out[at + k] = data[start + k]
+            copy(data, start, length, out, at)
             at += length

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .blocks import Bytes, Ints, Tags
+from .blocks import Tags
+from .runs import Bytes, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from .blocks import Bytes, Ints
 from .cursor import Cursor, Slice
 from .merge_kernels import gather_keys, gather_values, measure_resolved, merge_runs, resolve
 from .range_deletes import Cover, cover_of
+from .runs import Bytes, Ints
 from .table import SstTable
 
 SCHEMA = pa.schema([("key", pa.large_binary()), ("value", pa.large_binary())])
@@ -45,8 +45,8 @@ def scan(
             while cursors:
                 bound = _extend(cursors)
                 pieces = [piece for cursor in cursors if cursor.slices for piece in cursor.take(bound)]
-                if pieces:
-                    yield from batches.add(_resolve(pieces, cover))
+                for group in _overlapping(pieces):
+                    yield from batches.add(_resolve(group, cover))
                 cursors = [cursor for cursor in cursors if cursor.slices or cursor.frontier is not None]
             yield from batches.rest()
         finally:
@@ -58,6 +58,23 @@ def get(tables: Sequence[SstTable], key: bytes) -> bytes | None:
     for batch in scan(tables, key, key + b"\0"):
         return bytes(batch.column(1)[0].as_py())
     return None
+
+
+def _overlapping(pieces: list[Slice]) -> Iterator[list[Slice]]:
+    """Sorted slices in groups that share no user key, in order: what stands alone needs no merge.
+
+    Within a group the slices stay in the order given, which decides between equal entries.
+    """
+    group: list[int] = []
+    end = b""
+    for first, last, number in sorted((*piece.bounds(), i) for i, piece in enumerate(pieces)):
+        if group and first > end:
+            yield [pieces[i] for i in sorted(group)]
+            group = []
+        group.append(number)
+        end = max(end, last)
+    if group:
+        yield [pieces[i] for i in sorted(group)]
 
 
 def _extend(cursors: list[Cursor]) -> bytes | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...schemas.errors import FormatError, UnsupportedVersionError, Where
-from .blocks import BlockFormat, Columns, Ints, RawRun, as_mapping, decode, unpack
+from .blocks import Columns, as_mapping, decode
 from .footer import Footer, read_footer, read_handle
 from .format import (
     BLOCK_TRAILER_SIZE,
@@ -27,6 +27,7 @@ from .little import LittleReader
 from .manifest_read import LiveFile
 from .properties import GLOBAL_SEQNO, TableProperties, read_properties
 from .range_deletes import RangeDeletion
+from .runs import BlockFormat, Ints, RawRun, unpack
 
 ReadRanges = Callable[[list[tuple[int, int]]], list[bytes]]
 """Reads ``(start, length)`` stretches of one file, in the order given."""
