@@ -17,11 +17,13 @@ final class RestoreJob {
         spec.configuration.setString("execution.state-recovery.claim-mode", "NO_CLAIM");
         spec.override(task);
         Contents contents = Contents.open(spec.run, spec.maxParallelism);
-        try (Cluster cluster = new Cluster(spec, null)) {
-            cluster.awaitEnd();
+        try (RunningJob job = new RunningJob(spec, null)) {
+            job.awaitEnd();
         } finally {
             Contents.close(spec.run);
         }
-        Json.write(Json.object().set("operators", contents.operators()), Path.of(task.get("output").asText()));
+        ObjectNode found = Json.object().put("parallelism", spec.parallelism);
+        found.put("sink_parallelism", spec.sinkParallelism).set("operators", contents.operators());
+        Json.write(found, Path.of(task.get("output").asText()));
     }
 }

@@ -20,9 +20,7 @@ final class WriteJob {
         JobSpec spec = new JobSpec(task);
         String format = task.get("format").asText();
         Path target = Files.createDirectories(Path.of(task.get("target").asText()));
-        Path checkpoints = format.equals("checkpoint")
-                ? target
-                : Files.createTempDirectory(Path.of(System.getProperty("java.io.tmpdir")), "checkpoints");
+        Path checkpoints = format.equals("checkpoint") ? target : Path.of(System.getProperty("java.io.tmpdir"));
         spec.configuration.setString("execution.checkpointing.dir", checkpoints.toUri().toString());
         spec.configuration.setString("execution.checkpointing.interval", "3650 d"); // taken by hand only
         spec.configuration.setString("execution.checkpointing.incremental", "true");
@@ -33,17 +31,17 @@ final class WriteJob {
 
         Script script = spec.family.script(spec);
         Gate gate = Gate.open(spec.run);
-        try (Cluster cluster = new Cluster(spec, script)) {
-            cluster.awaitRunning();
+        try (RunningJob job = new RunningJob(spec, script)) {
+            job.awaitRunning();
             for (int round = 1; round <= script.rounds(); round++) {
                 if (round > 1) {
-                    cluster.mini.triggerCheckpoint(cluster.job).get();
+                    job.cluster.triggerCheckpoint(job.id).get();
                 }
                 int released = round;
                 gate.released.set(released);
-                cluster.await(() -> gate.emitted.get() == released);
+                job.await(() -> gate.emitted.get() == released);
             }
-            answer.put("path", snapshot(cluster, task, format, target));
+            answer.put("path", snapshot(job, task, format, target));
         } finally {
             Gate.close(spec.run);
         }
@@ -52,19 +50,19 @@ final class WriteJob {
         }
     }
 
-    private static String snapshot(Cluster cluster, ObjectNode task, String format, Path target) throws Exception {
+    private static String snapshot(RunningJob job, ObjectNode task, String format, Path target) throws Exception {
+        String path;
         if (format.equals("checkpoint")) {
-            String path = cluster.mini.triggerCheckpoint(cluster.job).get();
-            cluster.mini.cancelJob(cluster.job).get();
-            return path;
+            path = job.cluster.triggerCheckpoint(job.id).get();
+            job.cluster.cancelJob(job.id).get();
+        } else {
+            String directory = target.toUri().toString();
+            SavepointFormatType type = SavepointFormatType.valueOf(format.toUpperCase());
+            path = task.path("stop").asBoolean(true)
+                    ? job.cluster.stopWithSavepoint(job.id, directory, false, type).get()
+                    : job.cluster.triggerSavepoint(job.id, directory, true, type).get();
         }
-        SavepointFormatType type = SavepointFormatType.valueOf(format.toUpperCase());
-        String directory = target.toUri().toString();
-        if (!task.path("stop").asBoolean(true)) {
-            return cluster.mini.triggerSavepoint(cluster.job, directory, true, type).get();
-        }
-        String path = cluster.mini.stopWithSavepoint(cluster.job, directory, false, type).get();
-        cluster.awaitEnd();
+        job.awaitStop();
         return path;
     }
 
