@@ -67,8 +67,9 @@ class _Scanner:
             spans = [np.empty(rows, np.int64) for _ in range(4)]
             kernels.scan(data, groups, bounds, self.states, self.prefix, row_groups, ids, *spans, at)
             count = int(at[3])
-            if count:
-                yield self._split(data, row_groups[:count], ids[:count], [span[:count] for span in spans])
+            window = self._split(data, row_groups[:count], ids[:count], [span[:count] for span in spans])
+            if window:
+                yield window
         index, pos, self.state, _, reason = map(int, at)
         if reason == kernels.MORE and not piece.last:
             self.rest = data[pos:]
