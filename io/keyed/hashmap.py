@@ -10,20 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from ...schemas import types as t
 from ...schemas.codec import ops
 from ...schemas.codec.arena import Arena
-from ...schemas.codec.codec import binary_column
 from ...schemas.codec.decode_kernel import decode
 from ...schemas.codec.shapes import Builder, NullShape, Program
 from ...schemas.errors import FormatError, UnexpectedEndError, Where
 from ..streams import StateStream
 from .composite import CompositeKeyCodec
 from .entries import Bytes, EntryBatch, Positions, Spans, Window
-from .entry_kernels import gather
+from .parts import PartMarks, Parts
 from .regions import Piece, Region, pieces
 
 
@@ -40,49 +38,36 @@ class HeapState:
 
 @dataclass(frozen=True, slots=True)
 class _Marked:
-    """A program over one entry and the slots of its marks: behind the namespace, behind the key, before each
-    element or map entry (with the offsets of those), before each map value's flag."""
+    """A program over one entry and the slots of its marks: behind the namespace, behind the key, and at the parts
+    of a list or map."""
 
     program: Program
     key_start: int
     key_end: int
-    offsets: int
-    parts: int
-    flags: int
+    parts: PartMarks | None
 
     @staticmethod
     def of(state: HeapState) -> _Marked:
         builder = Builder()
-        slots = [builder.slot(8), builder.slot(8), builder.slot(4)]
+        slots = [builder.slot(8), builder.slot(8)]
         if state.kind == "timer":
             stamp = builder.slot(8)
             builder.emit(ops.I8_FLIPPED, stamp)
             builder.node(state.keys.key)
             builder.node(state.keys.namespace)
-            return _Marked(builder.finish(NullShape(arrow_type=pa.null())), *slots, -1, -1)
+            return _Marked(builder.finish(NullShape(arrow_type=pa.null())), *slots, None)
         builder.node(state.keys.namespace)
         builder.emit(ops.MARK, slots[0])
         builder.node(state.keys.key)
         builder.emit(ops.MARK, slots[1])
-        parts = flags = -1
+        parts = None
         value = state.value or t.scalar("null")
         if state.kind == "value":
             builder.node(value)
         else:
-            at = builder.emit(ops.LIST, slots[2], 0, 0)
-            builder.least = 1
-            parts, flags = builder.slot(8), builder.slot(8)
-            builder.emit(ops.MARK, parts)
-            if state.kind == "map":
-                builder.node(state.keys.map_key or value)
-                builder.emit(ops.MARK, flags)
-                builder.flagged(lambda: builder.node(value), 1)
-            else:
-                builder.node(value)
-            builder.least = 0
-            builder.emit(ops.NEXT)
-            builder.patch(at, 2, len(builder.code))
-        return _Marked(builder.finish(NullShape(arrow_type=pa.null())), *slots, parts, flags)
+            map_key = (state.keys.map_key or value) if state.kind == "map" else None
+            parts = PartMarks.emit(builder, value, map_key)
+        return _Marked(builder.finish(NullShape(arrow_type=pa.null())), *slots, parts)
 
 
 def read_hashmap(
@@ -241,7 +226,7 @@ def _compose(
         return EntryBatch(key_groups=groups, keys=Spans.of(keys), values=none)
     key_starts = _positions(arena, marked.key_start, rows)
     key_ends = _positions(arena, marked.key_end, rows)
-    if state.kind == "value":
+    if marked.parts is None:
         groups = np.full(rows, key_group, np.int32)
         keys = state.keys.join(
             groups, Spans(data=data, starts=key_starts, ends=key_ends),
@@ -249,45 +234,24 @@ def _compose(
         )  # fmt: skip
         values = Spans(data=data, starts=key_ends, ends=stops)
         return EntryBatch(key_groups=groups, keys=Spans.of(keys), values=values)
-    offsets = arena.array(marked.offsets, rows + 1).astype(np.int64)
-    counts = np.diff(offsets)
-    part_starts = _positions(arena, marked.parts, int(offsets[-1]))
-    part_ends = np.empty_like(part_starts)
-    part_ends[:-1] = part_starts[1:]
-    filled = counts > 0
-    part_ends[offsets[1:][filled] - 1] = stops[filled]
-    if state.kind == "map":
-        groups = np.full(len(part_starts), key_group, np.int32)
-        flags = _positions(arena, marked.flags, len(part_starts))
+    parts = Parts.of(arena, marked.parts, stops)
+    counts = parts.counts
+    if parts.flags is not None:
+        groups = np.full(len(parts.starts), key_group, np.int32)
         key, space = (
             Spans(data=data, starts=np.repeat(a, counts), ends=np.repeat(b, counts))
             for a, b in ((key_starts, key_ends), (starts, key_starts))
         )
-        keys = state.keys.join(groups, key, space, Spans(data=data, starts=part_starts, ends=flags))
-        values = Spans(data=data, starts=flags, ends=part_ends)
+        keys = state.keys.join(groups, key, space, Spans(data=data, starts=parts.starts, ends=parts.flags))
+        values = Spans(data=data, starts=parts.flags, ends=parts.ends)
         return EntryBatch(key_groups=groups, keys=Spans.of(keys), values=values)
+    filled = counts > 0
     groups = np.full(int(filled.sum()), key_group, np.int32)
     keys = state.keys.join(
         groups, Spans(data=data, starts=key_starts[filled], ends=key_ends[filled]),
         Spans(data=data, starts=starts[filled], ends=key_starts[filled]), None,
     )  # fmt: skip
-    joined = _join_elements(data, part_starts, part_ends, counts[filled])
-    return EntryBatch.of(groups, keys, joined)
-
-
-def _join_elements(
-    data: Bytes, starts: Positions, ends: Positions, counts: npt.NDArray[np.int64]
-) -> pa.Array:
-    """Elements of lists joined by one comma (spec 5.4, LIST), as large_binary of ``len(counts)`` rows."""
-    bounds = np.zeros(len(starts) + 1, np.int64)
-    np.cumsum(ends - starts + 1, out=bounds[1:])
-    lists = np.concatenate([[0], np.cumsum(counts)])
-    # Each element is followed by a comma but the last of its list: a list loses one byte.
-    shift = np.repeat(np.arange(len(counts)), counts)
-    positions = bounds[:-1] - shift
-    out = np.full(int(bounds[-1]) - len(counts), 0x2C, np.uint8)
-    gather(data, starts, ends, out, positions, False)
-    return binary_column(out, bounds[lists] - np.arange(len(lists)))
+    return EntryBatch.of(groups, keys, parts.joined(data))
 
 
 def _positions(arena: Arena, slot: int, length: int) -> Positions:

@@ -20,6 +20,17 @@ def _compare(data, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
     return (a_end - a) - (b_end - b)
 
 
+@njit(cache=True, nogil=True)
+def compare_across(own, a, a_end, data, b, b_end):  # type: ignore[no-untyped-def]
+    """As ``_compare`` for rows of two buffers; the highest bit of the second one's first byte is not looked at."""
+    n = min(a_end - a, b_end - b)
+    for k in range(n):
+        other = data[b + k] & 0x7F if k == 0 else data[b + k]
+        if own[a + k] != other:
+            return np.int64(own[a + k]) - np.int64(other)
+    return (a_end - a) - (b_end - b)
+
+
 @njit(f"int64{_ROWS}", cache=True, nogil=True)
 def first_descent(data, starts, ends):  # type: ignore[no-untyped-def]
     """The first row that is below the one before it, or -1."""
