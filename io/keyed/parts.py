@@ -15,8 +15,9 @@ import pyarrow as pa
 from ...schemas import types as t
 from ...schemas.codec import ops
 from ...schemas.codec.arena import Arena
-from ...schemas.codec.codec import binary_column
-from ...schemas.codec.shapes import Builder
+from ...schemas.codec.codec import DecodeError, binary_column
+from ...schemas.codec.decode_kernel import decode
+from ...schemas.codec.shapes import Builder, NullShape
 from .entries import Bytes, Positions
 from .entry_kernels import gather
 
@@ -91,3 +92,30 @@ class Parts:
         out = np.full(int(bounds[-1]) - len(counts), 0x2C, np.uint8)
         gather(data, self.starts, self.ends, out, positions, False)
         return binary_column(out, bounds[lists] - np.arange(len(lists)))
+
+
+def mark_parts(
+    data: Bytes, starts: Positions, ends: Positions, value: t.DataType, map_key: t.DataType | None
+) -> Parts:
+    """The parts of the lists of ``value`` (with ``map_key``: of the maps) that take up [starts[i], ends[i]).
+
+    Raises DecodeError naming the row and the byte.
+    """
+    builder = Builder()
+    marks = PartMarks.emit(builder, value, map_key)
+    program = builder.finish(NullShape(arrow_type=pa.null()))
+    total = int((ends - starts).sum())
+    capacities = [
+        (total * 3 // 2 + len(starts) + 16) if slot.data else total // max(1, slot.least) + len(starts) + 2
+        for slot in program.slots
+    ]
+    arena = Arena.of(program.slots, capacities)
+    stops, failure = np.empty(len(starts), np.int64), np.zeros(3, np.int64)
+    decode(
+        program.code, data, starts, ends, ops.EXACT, arena.a8, arena.a16, arena.a32, arena.a64,
+        arena.base, arena.capacity, arena.cursor, stops, failure,
+    )  # fmt: skip
+    if failure[0] != ops.OK:
+        row = int(failure[1])
+        raise DecodeError(int(failure[0]), row, int(failure[2] - starts[row]))
+    return Parts.of(arena, marks, stops)

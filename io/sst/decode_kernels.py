@@ -160,9 +160,9 @@ def measure_blocks(buf, starts, ends, suffix, limits):  # type: ignore[no-untype
 
 @njit(inline="always")
 def copy(source, start, length, target, at):  # type: ignore[no-untyped-def]
-    """Copies bytes; unsigned indices spare the test for negative ones."""
-    for i in range(np.uint64(length)):
-        target[np.uint64(at) + i] = source[np.uint64(start) + i]
+    """Copies bytes, none where ``length`` is negative; unsigned indices spare numba's test for negative ones."""
+    for i in range(length):
+        target[np.uint64(at + i)] = source[np.uint64(start + i)]
 
 
 @njit(inline="always")
@@ -186,7 +186,7 @@ def rebuild_key(buf, pos, shared, user, keys, before, last_user, raw, out, suffi
         copy(keys, before, shared, keys, out)
         copy(buf, pos, user - shared, keys, out + shared)
         return little_u8(buf, pos + user - shared) if suffix else np.uint64(0)
-    whole = min(user, last_user)
+    whole = max(min(user, last_user), 0)
     copy(keys, before, whole, keys, out)
     for i in range(whole, min(shared, user)):
         keys[out + i] = (raw >> np.uint64(8 * (i - last_user))) & np.uint64(0xFF)
