@@ -5,6 +5,7 @@ File names depend on the plan alone: a shard that is tried again replaces its ow
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -51,7 +52,8 @@ def column_families(header: KeyedBackendHeader) -> dict[int, ColumnFamily]:
 
 def record_url(job: Job, shard: Shard) -> str:
     """Where a finished shard's result is kept until the snapshot is committed."""
-    return job.file(f".statelift/{job.digest}-{shard.number}-{len(shard.units)}.json")
+    what = hashlib.sha256((job.digest + shard.model_dump_json()).encode()).hexdigest()[:24]
+    return job.file(f".statelift/{what}.json")
 
 
 def run_shard(
