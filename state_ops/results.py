@@ -55,7 +55,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(part) for part in value]
+        return type(value)(plain(part) for part in value)
     if isinstance(value, bytes):
         return value.hex()
     if value is None or isinstance(value, (str, int, float, bool)):

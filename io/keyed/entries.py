@@ -117,9 +117,7 @@ Window = dict[int, EntryBatch]
 
 
 def concat(batches: Sequence[EntryBatch]) -> EntryBatch:
-    """The entries of all batches, one after the other. At least one batch."""
-    if len(batches) == 1:
-        return batches[0]
+    """The entries of all batches, one after the other, flag bits cleared. At least one batch."""
     tables = pa.Table.from_batches([batch.to_arrow() for batch in batches]).combine_chunks()
     key_groups = tables["key_group"].to_numpy().astype(np.int32, copy=False)
     keys, values = (_one_chunk(tables[name]) for name in ("composite_key", "value"))

@@ -1,0 +1,1 @@
+def run_sql(*a, **k): raise NotImplementedError
