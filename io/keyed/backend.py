@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from ...schemas.errors import FormatError, UnsupportedVersionError, Where
+from ...schemas.snapshots import SerializerSnapshot
 from ...schemas.wire import Reader
 from ..metadata import (
     ChangelogStateBackendHandle,
@@ -19,6 +20,7 @@ from ..metadata import (
 from ..sst.table import SstTable
 from ..streams import StateStream, StreamOpener
 from .canonical import read_canonical
+from .changelog import open_changelog
 from .entries import Window
 from .hashmap import HeapState, read_hashmap
 from .header import KeyedBackendHeader, header_end
@@ -49,7 +51,8 @@ class EntrySource(Protocol):
 class KeyedBackend:
     """An opened keyed handle. ``states`` are the types of the header's states, by state id.
 
-    Opening reads the header only; ``windows`` reads the entries.
+    Opening reads the header only; ``windows`` reads the entries. ``remark`` is what the user is to be told of how
+    the handle was read.
     """
 
     format: FormatName
@@ -61,6 +64,7 @@ class KeyedBackend:
     offsets: Sequence[int] = ()
     files: dict[str, StateStream] = field(default_factory=dict)
     source: EntrySource | None = None
+    remark: str | None = None
     _families: dict[str, list[SstTable]] | None = None
 
     @property
@@ -146,9 +150,15 @@ def _intersect(own: KeyGroupRange, wanted: KeyGroupRange | None) -> KeyGroupRang
     return KeyGroupRange(start, max(0, end - start + 1))
 
 
-def open_keyed(handle: KeyedStateHandle, opener: StreamOpener, max_parallelism: int) -> KeyedBackend:
-    """Open a managed keyed handle by reading its header.
+def open_keyed(
+    handle: KeyedStateHandle,
+    opener: StreamOpener,
+    max_parallelism: int,
+    key_serializer: SerializerSnapshot | None = None,
+) -> KeyedBackend:
+    """Open a managed keyed handle by reading its header; of a changelog, also its changes.
 
+    ``key_serializer`` is the key's where the caller knows it; only a changelog without a materialized part asks.
     Raises UnsupportedVersionError for a kind of handle that is not read, FormatError for a damaged header.
     """
     match handle:
@@ -172,7 +182,17 @@ def open_keyed(handle: KeyedStateHandle, opener: StreamOpener, max_parallelism: 
                 files=files,
             )
         case ChangelogStateBackendHandle():
-            raise UnsupportedVersionError("changelog checkpoints are not read yet")
+            bases = [open_keyed(one, opener, max_parallelism) for one in handle.materialized]
+            log = open_changelog(handle, bases, opener, max_parallelism, key_serializer)
+            return KeyedBackend(
+                format="changelog",
+                header=log.header,
+                key_groups=handle.key_group_range,
+                max_parallelism=max_parallelism,
+                states=log.states,
+                source=log,
+                remark=log.key_remark,
+            )
     raise UnsupportedVersionError(f"keyed handles of type {type(handle).__name__} are not read")
 
 

@@ -15,8 +15,7 @@ import pyarrow as pa
 from ...schemas import types as t
 from ...schemas.codec import ops
 from ...schemas.codec.arena import Arena
-from ...schemas.codec.codec import DecodeError, binary_column
-from ...schemas.codec.decode_kernel import decode
+from ...schemas.codec.codec import DecodeError, binary_column, run_decode
 from ...schemas.codec.shapes import Builder, NullShape
 from .entries import Bytes, Positions
 from .entry_kernels import gather
@@ -34,7 +33,7 @@ class PartMarks:
     @staticmethod
     def emit(builder: Builder, value: t.DataType, map_key: t.DataType | None) -> PartMarks:
         """Add a list of ``value``, or with ``map_key`` a map, to the program."""
-        offsets = builder.slot(4)
+        offsets = builder.slot(4, offsets=True)
         at = builder.emit(ops.LIST, offsets, 0, 0)
         builder.least = 1
         starts, flags = builder.slot(8), -1
@@ -105,17 +104,7 @@ def mark_parts(
     marks = PartMarks.emit(builder, value, map_key)
     program = builder.finish(NullShape(arrow_type=pa.null()))
     total = int((ends - starts).sum())
-    capacities = [
-        (total * 3 // 2 + len(starts) + 16) if slot.data else total // max(1, slot.least) + len(starts) + 2
-        for slot in program.slots
-    ]
-    arena = Arena.of(program.slots, capacities)
-    stops, failure = np.empty(len(starts), np.int64), np.zeros(3, np.int64)
-    decode(
-        program.code, data, starts, ends, ops.EXACT, arena.a8, arena.a16, arena.a32, arena.a64,
-        arena.base, arena.capacity, arena.cursor, stops, failure,
-    )  # fmt: skip
-    if failure[0] != ops.OK:
-        row = int(failure[1])
-        raise DecodeError(int(failure[0]), row, int(failure[2] - starts[row]))
-    return Parts.of(arena, marks, stops)
+    run = run_decode(program, data, starts, ends, ops.EXACT, len(starts), total)
+    if run.reason != ops.OK:
+        raise DecodeError(run.reason, run.row, run.position - int(starts[run.row]))
+    return Parts.of(run.arena, marks, run.stops)

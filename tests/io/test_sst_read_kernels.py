@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statelift.io.sst.blocks import Columns, decode
 from statelift.io.sst.checksums import block_checksum, crc32c, first_bad_crc32c, mask_crc32c, unmask_crc32c
-from statelift.io.sst.decode_kernels import KEEP_SEQUENCE, OK, decode_index
+from statelift.io.sst.decode_kernels import KEEP_SEQUENCE, OK
 from statelift.io.sst.format import BlockHandle, Checksum, ValueType
+from statelift.io.sst.index_kernels import decode_index
 from statelift.io.sst.merge_kernels import lower_bound, merge_runs, resolve
 from statelift.io.sst.range_deletes import RangeDeletion, cover_of
 from statelift.io.sst.runs import BlockFormat, RawRun, UnpackedRun, unpack
