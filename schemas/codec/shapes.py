@@ -44,6 +44,7 @@ __all__ = [
 
 _FUSED = {ops.I1: ops.F_I1, ops.I2: ops.F_I2, ops.I4: ops.F_I4, ops.I8: ops.F_I8, ops.BOOL: ops.F_BOOL}
 _OPERANDS = 7
+_TUPLE0 = 42
 
 
 @dataclass(slots=True)
@@ -215,7 +216,9 @@ class Builder:
             self.emit(ops.VARIANT, *pairs[0], *pairs[1])
             both = [VarShape(arrow_type=pa.binary(), offsets=o, data=d) for o, d in pairs]
             return struct_of(("value", "metadata"), both)
-        if name != "null":
+        if name == "tuple0":
+            self.emit(ops.EXPECT, _TUPLE0)
+        elif name != "null":
             self.emit(ops.CONST, 1)
         return NullShape(arrow_type=pa.null())
 
