@@ -14,6 +14,7 @@ from . import types as t
 
 _MAX_DEPTH = 48
 _MAX_PRECISION = 38
+_MAX_FIXED_DECIMAL = 64
 _PRIMITIVES: dict[str, t.ScalarName] = {
     "null": "null", "boolean": "boolean", "int": "int", "long": "long", "float": "float", "double": "double",
     "string": "string_data", "bytes": "bytes",
@@ -146,8 +147,9 @@ def _logical(schema: dict[str, Any], kind: str) -> t.DataType:
 
 def _decimal(schema: dict[str, Any], storage: str, size: int) -> t.DataType | None:
     precision, scale = schema.get("precision"), schema.get("scale", 0)
-    known = schema.get("logicalType") == "decimal" and isinstance(precision, int) and isinstance(scale, int)
-    if not known or not 0 < precision <= _MAX_PRECISION or not 0 <= scale <= precision or size > 64:
+    if schema.get("logicalType") != "decimal" or not isinstance(precision, int) or not isinstance(scale, int):
+        return None
+    if not 0 < precision <= _MAX_PRECISION or not 0 <= scale <= precision or size > _MAX_FIXED_DECIMAL:
         return None
     return t.DecimalType(precision=precision, scale=scale, storage=storage, size=size)  # type: ignore[arg-type]
 

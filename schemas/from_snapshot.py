@@ -9,8 +9,9 @@ from typing import Literal
 
 from . import types as t
 from .from_avro import type_of_avro
-from .from_composite import DEWEY_NUMBER, EVENT_ID, NESTED, RULES
+from .from_composite import NESTED, RULES
 from .from_logical import decimal_type, type_of_logical
+from .from_simple import VALUES, type_of_simple
 from .snapshots import (
     ArrayDataSnapshot,
     AvroSnapshot,
@@ -33,73 +34,8 @@ from .snapshots import (
     TimestampDataSnapshot,
     TtlAwareSnapshot,
 )
-from .snapshots.names import CEP, DV, FLINK, SCALA, TW, A, B, R, S, T, W, inner
 
 _MOST_IDS = 4096
-
-_SCALARS: dict[str, t.ScalarName] = {
-    **{
-        inner(f"{B}{java}Serializer"): name
-        for java, name in {
-            "Boolean": "boolean", "Byte": "byte", "Short": "short", "Int": "int", "Long": "long", "Float": "float",
-            "Double": "double", "Char": "char", "String": "string", "Void": "void", "Date": "date",
-            "SqlDate": "sql_date", "SqlTime": "sql_time", "SqlTimestamp": "sql_timestamp", "Instant": "instant",
-            "LocalDate": "local_date", "LocalTime": "local_time", "LocalDateTime": "local_date_time",
-            "BigInt": "big_integer", "BigDec": "big_decimal", "BooleanValue": "boolean", "ByteValue": "byte",
-            "ShortValue": "short", "IntValue": "int", "LongValue": "long", "FloatValue": "float",
-            "DoubleValue": "double", "CharValue": "char", "StringValue": "string_value", "NullValue": "null",
-        }.items()
-    },
-    inner(f"{S}VoidNamespaceSerializer"): "void",
-    inner(f"{A}BytePrimitiveArraySerializer"): "bytes",
-    inner("org.apache.flink.streaming.api.utils.ByteArrayWrapperSerializer"): "bytes",
-    f"{W}TimeWindow$Serializer$TimeWindowSerializerSnapshot": "window",
-    f"{W}GlobalWindow$Serializer$GlobalWindowSerializerSnapshot": "global_window",
-    f"{TW}TimeWindow$Serializer$TimeWindowSerializerSnapshot": "window",
-    f"{TW}CountWindow$Serializer$CountWindowSerializerSnapshot": "count_window",
-    f"{TW}GlobalWindow$Serializer$GlobalWindowSerializerSnapshot": "global_window",
-    inner(f"{T}StringDataSerializer"): "string_data",
-    inner(f"{FLINK}queryablestate.client.VoidNamespaceSerializer"): "void",
-    inner(f"{DV}NullSerializer"): "void",
-    inner(f"{B}VariantSerializer"): "variant",
-    inner(f"{B}BitmapSerializer"): "bitmap",
-    inner(f"{FLINK}table.runtime.operators.sink.SortedLongSerializer"): "flipped_long",
-    f"{R}Tuple0SerializerSnapshot": "tuple0",
-    **{package + "UnitSerializer$UnitSerializerSnapshot": "void" for package in SCALA},
-    **{package + "NothingSerializerSnapshot": "null" for package in SCALA},
-}  # fmt: skip
-
-_ARRAYS: dict[str, t.ScalarName] = {
-    **{
-        inner(f"{A}{name.capitalize()}PrimitiveArraySerializer"): name  # type: ignore[misc]
-        for name in ("boolean", "char", "short", "int", "long", "float", "double")
-    },
-    inner(f"{A}StringArraySerializer"): "string",
-}
-
-_SIMPLE_NODES: dict[str, t.DataType] = {
-    CEP + "DeweyNumber$DeweyNumberSerializer$DeweyNumberSerializerSnapshot": DEWEY_NUMBER,
-    CEP + "sharedbuffer.EventId$EventIdSerializer$EventIdSerializerSnapshot": EVENT_ID,
-}
-
-#: Classes that write themselves and whose layout is known: Flink's mutable values.
-_VALUES: dict[str, t.ScalarName] = {
-    f"org.apache.flink.types.{java}Value": name
-    for java, name in {
-        "Boolean": "boolean", "Byte": "byte", "Short": "short", "Int": "int", "Long": "long", "Float": "float",
-        "Double": "double", "Char": "char", "String": "string_value", "Null": "null",
-    }.items()
-}  # type: ignore[assignment]  # fmt: skip
-
-#: Kryo states of these are JDK objects all through, as far as the type can tell.
-_KRYO_MEASURED = (
-    "java.util.List", "java.util.ArrayList", "java.util.LinkedList", "java.util.Collection", "java.util.Set",
-    "java.util.HashSet", "java.util.LinkedHashSet", "java.util.TreeSet", "java.util.Map", "java.util.HashMap",
-    "java.util.LinkedHashMap", "java.util.TreeMap", "java.util.SortedMap", "java.util.SortedSet",
-    "java.util.Queue", "java.util.Deque", "java.util.ArrayDeque", "java.util.PriorityQueue",
-    "java.util.concurrent.ConcurrentHashMap", "java.util.Optional", "java.util.UUID", "java.util.BitSet",
-    "java.lang.Object", "java.lang.Iterable", "java.lang.Number", "java.net.URI", "java.util.Currency",
-)  # fmt: skip
 
 
 def type_of(snapshot: SerializerSnapshot, *, kryo: Literal[2, 5] | None = None) -> t.DataType:
@@ -110,7 +46,7 @@ def type_of(snapshot: SerializerSnapshot, *, kryo: Literal[2, 5] | None = None) 
     """
     match snapshot:
         case SimpleSnapshot():
-            return _simple(snapshot)
+            return type_of_simple(snapshot.class_name)
         case CompositeSnapshot():
             return _composite(snapshot, tuple(type_of(nested, kryo=kryo) for nested in snapshot.nested))
         case PojoSnapshot():
@@ -146,8 +82,8 @@ def type_of(snapshot: SerializerSnapshot, *, kryo: Literal[2, 5] | None = None) 
             return t.MapType(key=key, value=value)
         case KryoSnapshot():
             return _kryo(snapshot, kryo)
-        case GenericSnapshot() if snapshot.type_class in _VALUES:
-            return t.scalar(_VALUES[snapshot.type_class])
+        case GenericSnapshot() if snapshot.type_class in VALUES:
+            return VALUES[snapshot.type_class]
         case GenericSnapshot():
             return t.OpaqueType(
                 class_name=snapshot.type_class, reason="written by the class's own write method"
@@ -157,17 +93,6 @@ def type_of(snapshot: SerializerSnapshot, *, kryo: Literal[2, 5] | None = None) 
                 class_name=snapshot.unknown_class, reason="serializer snapshot of unknown layout"
             )
     return t.OpaqueType(class_name=snapshot.class_name, reason="no codec for this serializer")
-
-
-def _simple(snapshot: SimpleSnapshot) -> t.DataType:
-    name = snapshot.class_name
-    if name in _SCALARS:
-        return t.scalar(_SCALARS[name])
-    if name in _ARRAYS:
-        return t.ListType(element=t.scalar(_ARRAYS[name]), flavour="array")
-    if name in _SIMPLE_NODES:
-        return _SIMPLE_NODES[name]
-    return t.OpaqueType(class_name=name, reason="no codec for this serializer")
 
 
 def _composite(snapshot: CompositeSnapshot, nested: tuple[t.DataType, ...]) -> t.DataType:
