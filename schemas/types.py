@@ -13,7 +13,9 @@ ScalarName = Literal[
     "boolean", "byte", "short", "int", "long", "float", "double", "char", "string", "string_value",
     "void", "null", "date", "sql_date", "sql_time", "sql_timestamp", "instant", "local_date", "local_time",
     "local_date_time", "big_integer", "big_decimal", "bytes", "window", "global_window", "count_window",
-    "string_data",
+    "string_data", "bitmap", "variant", "days", "millis_of_day", "micros_of_day", "months", "day_time_millis",
+    "timestamp_millis", "timestamp_micros", "timestamp_nanos",
+    "timestamp_millis_utc", "timestamp_micros_utc", "timestamp_nanos_utc",
 ]  # fmt: skip
 
 
@@ -62,7 +64,8 @@ class TupleType(DataType):
 class PojoType(DataType):
     """``PojoSerializer``: a flags byte, then each field behind a null flag, in the snapshot's order.
 
-    ``registered`` subclasses are written by tag (their place in the tuple), the others by class name.
+    ``registered`` subclasses are written by tag (their place in the tuple), the others by class name; a subclass
+    whose type is no PojoType is not decoded, and only a value of that class fails.
     """
 
     class_name: str
@@ -71,7 +74,8 @@ class PojoType(DataType):
     non_registered: tuple[Field, ...] = ()
 
     def children(self) -> tuple[DataType, ...]:
-        return tuple(field.type for field in (*self.fields, *self.registered, *self.non_registered))
+        known = [part for part in (*self.registered, *self.non_registered) if isinstance(part.type, PojoType)]
+        return tuple(part.type for part in (*self.fields, *known))
 
     def __str__(self) -> str:
         return f"pojo {self.class_name} {{{', '.join(map(str, self.fields))}}}"
@@ -93,14 +97,16 @@ class RowType(DataType):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListType(DataType):
-    """i4 count, then the elements. ``element_flag`` is the byte that stands before each one, if any.
+    """A count, then the elements. ``element_flag`` is what tells null elements: a byte before each one, or a mask
+    of bits before them all.
 
-    ``flavour`` names the collection where Arrow does not: ``list``, ``set``, ``array``.
+    ``flavour`` names the collection where Arrow does not. ``framing`` is the count: an i4, or Avro's blocks.
     """
 
     element: DataType
     flavour: Literal["list", "set", "array"] = "list"
-    element_flag: Literal["none", "is_null", "is_present"] = "none"
+    element_flag: Literal["none", "is_null", "is_present", "mask"] = "none"
+    framing: Literal["i4", "block"] = "i4"
     class_name: str | None = None
 
     def children(self) -> tuple[DataType, ...]:
@@ -112,10 +118,11 @@ class ListType(DataType):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapType(DataType):
-    """``MapSerializer``: i4 count, then key, is-null flag, value."""
+    """``MapSerializer``: i4 count, then key, is-null flag, value. Avro's maps come in blocks, without the flag."""
 
     key: DataType
     value: DataType
+    framing: Literal["i4", "block"] = "i4"
 
     def children(self) -> tuple[DataType, ...]:
         return (self.key, self.value)
@@ -137,10 +144,14 @@ class EnumType(DataType):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NullableType(DataType):
-    """``NullableSerializer`` or Scala's ``Option``: one flag byte, then the value, or ``padding`` zero bytes."""
+    """A flag, then the value where there is one.
+
+    The flag is ``NullableSerializer``'s byte, Scala ``Option``'s byte, or an Avro union's i4 branch, null being
+    the first or the second one. ``padding`` zero bytes stand for a null.
+    """
 
     inner: DataType
-    flag: Literal["is_null", "is_present"] = "is_null"
+    flag: Literal["is_null", "is_present", "null_first", "null_second"] = "is_null"
     padding: int = 0
 
     def children(self) -> tuple[DataType, ...]:
@@ -148,6 +159,113 @@ class NullableType(DataType):
 
     def __str__(self) -> str:
         return f"nullable<{self.inner}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnionType(DataType):
+    """One of ``alternatives`` behind a tag of ``tag_width`` bytes, ``tags[i]`` for the i-th: Either, Avro's unions.
+
+    An alternative of the type ``null`` has no column.
+    """
+
+    class_name: str
+    alternatives: tuple[Field, ...]
+    tags: tuple[int, ...]
+    tag_width: Literal[1, 4] = 1
+
+    def children(self) -> tuple[DataType, ...]:
+        return tuple(field.type for field in self.alternatives)
+
+    def __str__(self) -> str:
+        return f"union {{{', '.join(map(str, self.alternatives))}}}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedType(DataType):
+    """Avro's ``fixed``: ``size`` bytes."""
+
+    class_name: str
+    size: int
+
+    def __str__(self) -> str:
+        return f"fixed<{self.size}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecimalType(DataType):
+    """A decimal of known precision and scale: its unscaled number is an i8, i4 n and n bytes, or ``size`` bytes."""
+
+    precision: int
+    scale: int
+    storage: Literal["long", "bytes", "fixed"]
+    size: int = 0
+
+    def __str__(self) -> str:
+        return f"decimal({self.precision}, {self.scale})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimestampDataType(DataType):
+    """``TimestampDataSerializer``: i8 epoch milliseconds and, above precision 3, i4 nanoseconds of that."""
+
+    precision: int
+    utc: bool = False
+
+    def __str__(self) -> str:
+        return f"timestamp{'_ltz' if self.utc else ''}({self.precision})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowDataType(DataType):
+    """``RowDataSerializer``: i4 size, BinaryRow. The fields are laid out as the binary formats say (spec 5.3)."""
+
+    fields: tuple[Field, ...]
+
+    def children(self) -> tuple[DataType, ...]:
+        return tuple(field.type for field in self.fields)
+
+    def __str__(self) -> str:
+        return f"rowdata {{{', '.join(map(str, self.fields))}}}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayDataType(DataType):
+    """``ArrayDataSerializer``: i4 size, BinaryArray."""
+
+    element: DataType
+
+    def children(self) -> tuple[DataType, ...]:
+        return (self.element,)
+
+    def __str__(self) -> str:
+        return f"array<{self.element}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawDataType(DataType):
+    """``RawValueDataSerializer``: i4 size, then the value as its own serializer wrote it."""
+
+    inner: DataType
+
+    def children(self) -> tuple[DataType, ...]:
+        return (self.inner,)
+
+    def __str__(self) -> str:
+        return f"raw<{self.inner}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapDataType(DataType):
+    """``MapDataSerializer``: i4 size, BinaryMap; also the multisets, whose value is the count."""
+
+    key: DataType
+    value: DataType
+
+    def children(self) -> tuple[DataType, ...]:
+        return (self.key, self.value)
+
+    def __str__(self) -> str:
+        return f"map<{self.key}, {self.value}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +279,21 @@ class TtlType(DataType):
 
     def __str__(self) -> str:
         return f"ttl<{self.inner}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KryoType(DataType):
+    """A Kryo value of JDK classes, carried as Kryo's bytes: every object in it names its class, so its end is known.
+
+    ``kryo`` is Kryo's major version, which the snapshot does not tell: 2 in Flink 1.x, 5 in 2.x.
+    """
+
+    class_name: str
+    kryo: Literal[2, 5]
+    registered: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"kryo<{self.class_name}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +318,23 @@ def opaque_in(node: DataType) -> OpaqueType | None:
     return None
 
 
+def opaque_at_end(node: DataType) -> bool:
+    """Whether opaque nodes, if there are any, stand only where the value's bytes end."""
+    match node:
+        case OpaqueType():
+            return True
+        case TtlType():
+            return opaque_at_end(node.inner)
+        case NullableType() if not node.padding:
+            return opaque_at_end(node.inner)
+        case UnionType():
+            return all(opaque_at_end(child) for child in node.children())
+        case TupleType() | RowType() | PojoType() if len(node.children()) == len(node.fields) > 0:
+            *before, last = node.children()
+            return opaque_at_end(last) and all(opaque_in(child) is None for child in before)
+    return opaque_in(node) is None
+
+
 def scalar(name: ScalarName) -> Scalar:
     return Scalar(name=name)
 
@@ -193,19 +343,24 @@ def scalar(name: ScalarName) -> Scalar:
 _FIXED_LENGTH: dict[str, int] = {
     "boolean": 1, "byte": 1, "short": 2, "int": 4, "long": 8, "float": 4, "double": 8, "char": 2,
     "void": 0, "date": 8, "sql_date": 8, "sql_time": 8, "sql_timestamp": 12, "instant": 12,
-    "local_date": 6, "local_time": 7, "local_date_time": 13, "window": 16, "global_window": 1, "count_window": 8,
+    "local_date": 6, "local_time": 7, "local_date_time": 13, "window": 16, "global_window": 0, "count_window": 8,
 }  # fmt: skip
 
 
 def serializer_length(node: DataType) -> int:
     """``TypeSerializer.getLength()`` of the serializer that wrote ``node``: bytes, or -1 for variable."""
-    if isinstance(node, Scalar):
-        return _FIXED_LENGTH.get(node.name, -1)
-    if isinstance(node, EnumType):
-        return 4
-    if isinstance(node, (TupleType, TtlType)):
-        lengths = [serializer_length(child) for child in node.children()]
-        if isinstance(node, TtlType):
-            lengths.append(8)
-        return -1 if -1 in lengths else sum(lengths)
+    match node:
+        case Scalar():
+            return _FIXED_LENGTH.get(node.name, -1)
+        case EnumType():
+            return 4
+        case DecimalType():
+            return 8 if node.storage == "long" else -1
+        case TimestampDataType():
+            return 8 if node.precision <= 3 else 12
+        case TupleType() | TtlType():
+            lengths = [serializer_length(child) for child in node.children()]
+            if isinstance(node, TtlType):
+                lengths.append(8)
+            return -1 if -1 in lengths else sum(lengths)
     return -1

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
-from ...schemas import types as t
 from ...schemas.errors import FormatError, UnsupportedVersionError, Where
-from ...schemas.from_snapshot import type_of
-from ...schemas.snapshots import CompositeSnapshot
+from ...schemas.snapshots import SerializerSnapshot
 from ...schemas.wire import Reader
 from ..metadata import (
     ChangelogStateBackendHandle,
@@ -21,81 +19,40 @@ from ..metadata import (
 )
 from ..sst.table import SstTable
 from ..streams import StateStream, StreamOpener
-from .canonical import prefix_bytes, read_canonical
-from .composite import CompositeKeyCodec
+from .canonical import read_canonical
+from .changelog import open_changelog
 from .entries import Window
 from .hashmap import HeapState, read_hashmap
 from .header import KeyedBackendHeader, header_end
 from .lenient import RawKeyedHeader, read_keyed_header_lenient
-from .meta_info import BackendStateType, StateMetaInfo
 from .regions import Region, regions_of
 from .rocksdb import open_database, read_rocksdb
+from .state_types import KeyedStateType, keyed_state_type, state_types
 
-FormatName = Literal["canonical", "hashmap", "rocksdb"]
+__all__ = ["FormatName", "KeyedBackend", "KeyedStateType", "keyed_state_type", "open_keyed"]
 
-_KINDS = {
-    "VALUE": "value",
-    "LIST": "list",
-    "MAP": "map",
-    "REDUCING": "reducing",
-    "AGGREGATING": "aggregating",
-}
+FormatName = Literal["canonical", "hashmap", "rocksdb", "changelog", "timers"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyedStateType:
-    """What the header says of one state, as types. ``kind`` is value, list, map, reducing, aggregating or timer.
+class EntrySource(Protocol):
+    """Entries that come neither from one stream nor from SST files: changelogs, raw timers."""
 
-    ``value`` is the type of the value, of the element (list) or of the user value (map); None for timers.
-    """
+    def windows(
+        self, key_groups: KeyGroupRange, wanted: frozenset[int] | None, batch_bytes: int
+    ) -> Iterator[Window]:
+        """As :meth:`KeyedBackend.windows`, for key groups of the handle."""
 
-    name: str
-    kind: str
-    key: t.DataType
-    namespace: t.DataType
-    map_key: t.DataType | None = None
-    value: t.DataType | None = None
-
-    def composite(self, max_parallelism: int) -> CompositeKeyCodec:
-        return CompositeKeyCodec(
-            prefix=prefix_bytes(max_parallelism), key=self.key, namespace=self.namespace, map_key=self.map_key
-        )
-
-
-def keyed_state_type(meta: StateMetaInfo, key: t.DataType) -> KeyedStateType:
-    """The types of a state of a keyed backend whose keys are ``key``."""
-    value = meta.value_serializer
-    if meta.backend_state_type is BackendStateType.PRIORITY_QUEUE:
-        nested = value.nested if isinstance(value, CompositeSnapshot) else ()
-        namespace = type_of(nested[1]) if len(nested) == 2 else _missing("namespace")
-        return KeyedStateType(name=meta.name, kind="timer", key=key, namespace=namespace)
-    namespace = type_of(meta.namespace_serializer) if meta.namespace_serializer else _missing("namespace")
-    kind = _KINDS.get(meta.keyed_state_type or "", "value")
-    inner = type_of(value) if value is not None else _missing("value")
-    map_key = None
-    if kind in ("list", "map") and meta.backend_state_type is BackendStateType.KEY_VALUE:
-        if kind == "list":
-            inner = inner.element if isinstance(inner, t.ListType) else inner
-        elif isinstance(inner, t.MapType):
-            map_key, inner = inner.key, inner.value
-        else:
-            map_key = _missing("user key")
-    elif kind == "map":
-        map_key = type_of(meta.user_key_serializer) if meta.user_key_serializer else _missing("user key")
-    return KeyedStateType(
-        name=meta.name, kind=kind, key=key, namespace=namespace, map_key=map_key, value=inner
-    )
-
-
-def _missing(what: str) -> t.DataType:
-    return t.OpaqueType(class_name=what, reason=f"the header names no {what} serializer")
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all that is read."""
 
 
 @dataclass(slots=True)
 class KeyedBackend:
     """An opened keyed handle. ``states`` are the types of the header's states, by state id.
 
-    Opening reads the header only; ``windows`` reads the entries.
+    Opening reads the header only; ``windows`` reads the entries. ``remark`` is what the user is to be told of how
+    the handle was read.
     """
 
     format: FormatName
@@ -106,6 +63,8 @@ class KeyedBackend:
     stream: StateStream | None = None
     offsets: Sequence[int] = ()
     files: dict[str, StateStream] = field(default_factory=dict)
+    source: EntrySource | None = None
+    remark: str | None = None
     _families: dict[str, list[SstTable]] | None = None
 
     @property
@@ -122,6 +81,8 @@ class KeyedBackend:
         batch_bytes: int = 16 << 20,
     ) -> Iterator[Window]:
         """The entries of the states ``wanted`` (ids; all if not given) in ``key_groups`` (all of the handle's)."""
+        if self.source is not None:
+            return self.source.windows(_intersect(self.key_groups, key_groups), wanted, batch_bytes)
         if self.format == "rocksdb":
             names = {i: s.name for i, s in enumerate(self.states) if wanted is None or i in wanted}
             return read_rocksdb(
@@ -164,13 +125,15 @@ class KeyedBackend:
     @property
     def nbytes(self) -> int:
         """Bytes of the stream or of all files."""
+        if self.source is not None:
+            return self.source.nbytes
         if self.format == "rocksdb":
             return sum(stream.size for stream in self.files.values())
         return self._stream().size
 
     def _stream(self) -> StateStream:
         if self.stream is None:
-            raise ValueError("a RocksDB backend has no stream")
+            raise ValueError(f"a backend of format {self.format} has no one stream")
         return self.stream
 
     def _heap_state(self, state: KeyedStateType) -> HeapState:
@@ -187,9 +150,15 @@ def _intersect(own: KeyGroupRange, wanted: KeyGroupRange | None) -> KeyGroupRang
     return KeyGroupRange(start, max(0, end - start + 1))
 
 
-def open_keyed(handle: KeyedStateHandle, opener: StreamOpener, max_parallelism: int) -> KeyedBackend:
-    """Open a managed keyed handle by reading its header.
+def open_keyed(
+    handle: KeyedStateHandle,
+    opener: StreamOpener,
+    max_parallelism: int,
+    key_serializer: SerializerSnapshot | None = None,
+) -> KeyedBackend:
+    """Open a managed keyed handle by reading its header; of a changelog, also its changes.
 
+    ``key_serializer`` is the key's where the caller knows it; only a changelog without a materialized part asks.
     Raises UnsupportedVersionError for a kind of handle that is not read, FormatError for a damaged header.
     """
     match handle:
@@ -209,11 +178,21 @@ def open_keyed(handle: KeyedStateHandle, opener: StreamOpener, max_parallelism: 
                 header=header,
                 key_groups=handle.key_group_range,
                 max_parallelism=max_parallelism,
-                states=_states(header),
+                states=state_types(header),
                 files=files,
             )
         case ChangelogStateBackendHandle():
-            raise UnsupportedVersionError("changelog checkpoints are not read yet")
+            bases = [open_keyed(one, opener, max_parallelism) for one in handle.materialized]
+            log = open_changelog(handle, bases, opener, max_parallelism, key_serializer)
+            return KeyedBackend(
+                format="changelog",
+                header=log.header,
+                key_groups=handle.key_group_range,
+                max_parallelism=max_parallelism,
+                states=log.states,
+                source=log,
+                remark=log.key_remark,
+            )
     raise UnsupportedVersionError(f"keyed handles of type {type(handle).__name__} are not read")
 
 
@@ -228,7 +207,7 @@ def _open_stream(
         header=header,
         key_groups=handle.key_group_range,
         max_parallelism=max_parallelism,
-        states=_states(header),
+        states=state_types(header),
         stream=stream,
         offsets=handle.offsets,
     )
@@ -247,10 +226,3 @@ def _is_heap(handle: KeyGroupsStateHandle, stream: StateStream) -> bool:
         if int.from_bytes(stream.read(offset, 4), "big") != key_group:
             return False
     return True
-
-
-def _states(header: KeyedBackendHeader | RawKeyedHeader) -> list[KeyedStateType]:
-    if header.key_serializer is None:
-        return []
-    key = type_of(header.key_serializer)
-    return [keyed_state_type(meta, key) for meta in header.states]

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ...schemas import types as t
 from ...schemas.codec import ops
 from ...schemas.codec.arena import Arena
-from ...schemas.codec.decode_kernel import decode
+from ...schemas.codec.codec import run_decode
 from ...schemas.codec.shapes import Builder, NullShape, Program
 from ...schemas.errors import FormatError, UnexpectedEndError, Where
 from ..streams import StateStream
@@ -152,19 +152,10 @@ class _Reader:
     ) -> tuple[int, bool]:
         marked = self._program(region, pos)
         rows = min(self.entries, (end - pos) // 2 + 1)
-        total = end - pos
-        capacities = [
-            (total * 3 // 2 + rows + 16) if slot.data else (total // slot.least if slot.least else rows) + 2
-            for slot in marked.program.slots
-        ]
-        arena = Arena.of(marked.program.slots, capacities)
-        stops, failure = np.empty(rows, np.int64), np.zeros(3, np.int64)
         bounds = np.array([pos]), np.array([end])
-        decode(
-            marked.program.code, data, *bounds, ops.CHAINED, arena.a8, arena.a16, arena.a32, arena.a64,
-            arena.base, arena.capacity, arena.cursor, stops, failure,
-        )  # fmt: skip
-        done = rows if failure[0] == ops.OK else int(failure[1])
+        run = run_decode(marked.program, data, *bounds, ops.CHAINED, rows, end - pos)
+        arena, stops = run.arena, run.stops
+        done = rows if run.reason == ops.OK else run.row
         if done:
             if self.wanted is None or self.state in self.wanted:
                 starts = np.concatenate([[pos], stops[: done - 1]]).astype(np.int64)
@@ -175,12 +166,12 @@ class _Reader:
                     window[self.state] = batch
             self.entries -= done
             pos = int(stops[done - 1])
-        if failure[0] == ops.OK:
+        if run.reason == ops.OK:
             return pos, False
-        if failure[0] in (ops.SHORT, ops.BAD_LENGTH) and not last:
+        if run.reason in (ops.SHORT, ops.BAD_LENGTH) and not last:
             return pos, True
-        where = self._where(region, int(failure[2]))
-        raise FormatError(f"an entry does not decode: {ops.REASONS[int(failure[0])]}", where=where)
+        where = self._where(region, run.position)
+        raise FormatError(f"an entry does not decode: {ops.REASONS[run.reason]}", where=where)
 
     def _program(self, region: Region, pos: int) -> _Marked:
         if self.state not in self.marked:

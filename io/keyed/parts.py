@@ -15,8 +15,8 @@ import pyarrow as pa
 from ...schemas import types as t
 from ...schemas.codec import ops
 from ...schemas.codec.arena import Arena
-from ...schemas.codec.codec import binary_column
-from ...schemas.codec.shapes import Builder
+from ...schemas.codec.codec import DecodeError, binary_column, run_decode
+from ...schemas.codec.shapes import Builder, NullShape
 from .entries import Bytes, Positions
 from .entry_kernels import gather
 
@@ -33,7 +33,7 @@ class PartMarks:
     @staticmethod
     def emit(builder: Builder, value: t.DataType, map_key: t.DataType | None) -> PartMarks:
         """Add a list of ``value``, or with ``map_key`` a map, to the program."""
-        offsets = builder.slot(4)
+        offsets = builder.slot(4, offsets=True)
         at = builder.emit(ops.LIST, offsets, 0, 0)
         builder.least = 1
         starts, flags = builder.slot(8), -1
@@ -91,3 +91,20 @@ class Parts:
         out = np.full(int(bounds[-1]) - len(counts), 0x2C, np.uint8)
         gather(data, self.starts, self.ends, out, positions, False)
         return binary_column(out, bounds[lists] - np.arange(len(lists)))
+
+
+def mark_parts(
+    data: Bytes, starts: Positions, ends: Positions, value: t.DataType, map_key: t.DataType | None
+) -> Parts:
+    """The parts of the lists of ``value`` (with ``map_key``: of the maps) that take up [starts[i], ends[i]).
+
+    Raises DecodeError naming the row and the byte.
+    """
+    builder = Builder()
+    marks = PartMarks.emit(builder, value, map_key)
+    program = builder.finish(NullShape(arrow_type=pa.null()))
+    total = int((ends - starts).sum())
+    run = run_decode(program, data, starts, ends, ops.EXACT, len(starts), total)
+    if run.reason != ops.OK:
+        raise DecodeError(run.reason, run.row, run.position - int(starts[run.row]))
+    return Parts.of(run.arena, marks, run.stops)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .format import BLOCK_TRAILER_SIZE, Compression
+from .format import Compression
 
 KEEP_SEQUENCE = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -40,7 +40,7 @@ MESSAGES = {
 _HASH_INDEX_BIT = 1 << 31
 _HASH_INDEX_MAX_BLOCK = 1 << 16
 
-_READ = "Array(uint8, 1, 'C', readonly=True)"
+READ_ONLY = "Array(uint8, 1, 'C', readonly=True)"
 
 
 @njit(inline="never")
@@ -63,7 +63,7 @@ def varint(buf, pos, end, bits):  # type: ignore[no-untyped-def]
 
 
 @njit(
-    f"int64({_READ}, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])",
+    f"int64({READ_ONLY}, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])",
     cache=True,
     nogil=True,
 )
@@ -109,7 +109,7 @@ def entries_end(buf, start, end):  # type: ignore[no-untyped-def]
 
 
 @njit(
-    f"Tuple((int64, int64, int64, int64, int64))({_READ}, int64[::1], int64[::1], int64, int64[::1])",
+    f"Tuple((int64, int64, int64, int64, int64))({READ_ONLY}, int64[::1], int64[::1], int64, int64[::1])",
     cache=True,
     nogil=True,
 )
@@ -160,9 +160,9 @@ def measure_blocks(buf, starts, ends, suffix, limits):  # type: ignore[no-untype
 
 @njit(inline="always")
 def copy(source, start, length, target, at):  # type: ignore[no-untyped-def]
-    """Copies bytes; unsigned indices spare the test for negative ones."""
-    for i in range(np.uint64(length)):
-        target[np.uint64(at) + i] = source[np.uint64(start) + i]
+    """Copies bytes, none where ``length`` is negative; unsigned indices spare numba's test for negative ones."""
+    for i in range(length):
+        target[np.uint64(at + i)] = source[np.uint64(start + i)]
 
 
 @njit(inline="always")
@@ -175,7 +175,7 @@ def little_u8(buf, pos):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit
+@njit(inline="always")
 def rebuild_key(buf, pos, shared, user, keys, before, last_user, raw, out, suffix):  # type: ignore[no-untyped-def]
     """Writes a user key of ``user`` bytes at ``keys[out:]`` and returns its suffix as a little-endian u8.
 
@@ -186,7 +186,7 @@ def rebuild_key(buf, pos, shared, user, keys, before, last_user, raw, out, suffi
         copy(keys, before, shared, keys, out)
         copy(buf, pos, user - shared, keys, out + shared)
         return little_u8(buf, pos + user - shared) if suffix else np.uint64(0)
-    whole = min(user, last_user)
+    whole = max(min(user, last_user), 0)
     copy(keys, before, whole, keys, out)
     for i in range(whole, min(shared, user)):
         keys[out + i] = (raw >> np.uint64(8 * (i - last_user))) & np.uint64(0xFF)
@@ -206,7 +206,7 @@ def rebuild_key(buf, pos, shared, user, keys, before, last_user, raw, out, suffi
 
 
 @njit(
-    f"Tuple((int64, int64, int64))({_READ}, int64[::1], int64[::1], int64, uint64, uint64, boolean,"
+    f"Tuple((int64, int64, int64))({READ_ONLY}, int64[::1], int64[::1], int64, uint64, uint64, boolean,"
     " uint8[::1], int64[::1], uint64[::1], int64[::1], int64[::1])",
     cache=True,
     nogil=True,
@@ -284,92 +284,3 @@ def decode_blocks(  # type: ignore[no-untyped-def]
             key_offsets[n] = out
             pos += fresh + value
     return OK, 0, 0
-
-
-@njit(
-    f"Tuple((int64, int64, int64, int64))({_READ}, int64, int64, int64, boolean, boolean, int64, boolean,"
-    " uint8[::1], int64[::1], int64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
-)
-def decode_index(  # type: ignore[no-untyped-def]
-    buf, suffix, block_start, block_end, delta, first_key, file_end, fill, keys, key_offsets, offsets, sizes
-):
-    """The entries of an index block: ``(code, position, entries, bytes of keys without suffix)``.
-
-    The value of an entry is a block handle (``IndexValue``); with ``delta`` it has no length before it and, where the
-    key shares bytes with the one before, is the zigzag difference of the sizes. ``first_key`` adds a
-    length-prefixed key to the value, which is skipped. Columns are only written if ``fill``.
-    """
-    limit = entries_end(buf, block_start, block_end)
-    if limit < 0:
-        return BAD_RESTARTS, block_end, 0, 0
-    pos = block_start
-    n = 0
-    out = 0
-    before = 0
-    last_user = np.int64(-suffix)
-    raw = np.uint64(0)
-    offset = np.int64(0)
-    size = np.int64(0)
-    end = np.int64(0)
-    while pos < limit:
-        at = pos
-        shared, pos = varint(buf, pos, limit, 32)
-        if pos < 0:
-            return BAD_VARINT, at, 0, 0
-        fresh, pos = varint(buf, pos, limit, 32)
-        if pos < 0:
-            return BAD_VARINT, at, 0, 0
-        value_end = limit
-        value = np.int64(0)
-        if not delta:
-            value, pos = varint(buf, pos, limit, 32)
-            if pos < 0:
-                return BAD_VARINT, at, 0, 0
-        if shared > last_user + suffix:
-            return BAD_SHARED, at, 0, 0
-        if fresh + value > limit - pos:
-            return PAST_END, at, 0, 0
-        user = shared + fresh - suffix
-        if user < 0:
-            return BAD_KEY, at, 0, 0
-        if fill:
-            raw = rebuild_key(buf, pos, shared, user, keys, before, last_user, raw, out, suffix)
-        pos += fresh
-        if not delta:
-            value_end = pos + value
-        if delta and shared > 0:
-            change, pos = varint(buf, pos, value_end, 64)
-            if pos < 0:
-                return BAD_VARINT, at, 0, 0
-            offset = end
-            size += np.int64(np.uint64(change) >> np.uint64(1)) ^ -(change & 1)
-        else:
-            offset, pos = varint(buf, pos, value_end, 64)
-            if pos < 0:
-                return BAD_VARINT, at, 0, 0
-            size, pos = varint(buf, pos, value_end, 64)
-            if pos < 0:
-                return BAD_VARINT, at, 0, 0
-        if offset < end or offset > file_end or size < 0 or size > file_end - offset - BLOCK_TRAILER_SIZE:
-            return BAD_HANDLE, at, 0, 0
-        end = offset + size + BLOCK_TRAILER_SIZE
-        if first_key:
-            skipped, pos = varint(buf, pos, value_end, 32)
-            if pos < 0:
-                return BAD_VARINT, at, 0, 0
-            if skipped > value_end - pos:
-                return PAST_END, at, 0, 0
-            pos += skipped
-        if not delta:
-            pos = value_end
-        if fill:
-            offsets[n] = offset
-            sizes[n] = size
-            key_offsets[n + 1] = out + user
-        before = out
-        last_user = user
-        out += user
-        n += 1
-    return OK, 0, n, out

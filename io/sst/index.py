@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...schemas.errors import FormatError
-from .decode_kernels import MESSAGES, OK, decode_index
+from .decode_kernels import MESSAGES, OK
 from .format import BLOCK_TRAILER_SIZE, INTERNAL_KEY_SUFFIX, IndexType
+from .index_kernels import decode_index
 from .merge_kernels import lower_bound
 from .properties import TableProperties
 from .runs import BlockFormat, Bytes, Ints, UnpackedRun

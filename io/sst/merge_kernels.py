@@ -21,9 +21,9 @@ def compare(left, a, a_end, right, b, b_end):  # type: ignore[no-untyped-def]
     """Negative, zero or positive as ``left[a:a_end]`` is below, equal to or above ``right[b:b_end]``."""
     length = a_end - a
     other = b_end - b
-    for i in range(np.uint64(min(length, other))):
-        x = np.int64(left[np.uint64(a) + i])
-        y = np.int64(right[np.uint64(b) + i])
+    for i in range(min(length, other)):
+        x = np.int64(left[np.uint64(a + i)])
+        y = np.int64(right[np.uint64(b + i)])
         if x != y:
             return x - y
     return length - other
@@ -35,10 +35,10 @@ def same(keys, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
     length = a_end - a
     if length != b_end - b:
         return False
-    for i in range(np.uint64(1), np.uint64(length + 1)):
-        if keys[np.uint64(a_end) - i] != keys[np.uint64(b_end) - i]:
-            return False
-    return True
+    left = length
+    while left > 0 and keys[np.uint64(a + left - 1)] == keys[np.uint64(b + left - 1)]:
+        left -= 1
+    return left == 0
 
 
 @njit(f"int64({_BYTES}, int64[::1], int64, int64, {_BYTES})", cache=True, nogil=True)

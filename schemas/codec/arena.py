@@ -1,4 +1,4 @@
-"""The memory that programs work on: all slots of a batch in one block, seen at four element widths."""
+"""The memory that programs work on: all slots of a batch in one block of bytes."""
 
 from __future__ import annotations
 
@@ -8,56 +8,50 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .shapes import Slot
+from .program import Slot
 
+_ALIGNMENT = 16
 _VIEWS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 @dataclass(slots=True)
 class Arena:
-    """``base`` and ``capacity`` int64, in elements of each slot's width; ``cursor`` int64 counts the elements."""
+    """``base``, ``head`` and ``limit`` are int64 addresses in ``block`` (uint8), one for each slot: of its first
+    element, of the next one, and of the byte behind the last that it has room for."""
 
     slots: Sequence[Slot]
     base: npt.NDArray[np.int64]
-    capacity: npt.NDArray[np.int64]
-    cursor: npt.NDArray[np.int64]
-    a8: npt.NDArray[np.uint8]
-    a16: npt.NDArray[np.uint16]
-    a32: npt.NDArray[np.uint32]
-    a64: npt.NDArray[np.uint64]
+    head: npt.NDArray[np.int64]
+    limit: npt.NDArray[np.int64]
+    block: npt.NDArray[np.uint8]
 
     @staticmethod
     def of(slots: Sequence[Slot], capacities: Sequence[int]) -> Arena:
         """An arena with room for ``capacities[i]`` elements in slot i. Pages not written take no memory."""
-        base = np.zeros(len(slots), np.int64)
-        words = 0
-        for i, (slot, capacity) in enumerate(zip(slots, capacities, strict=True)):
-            base[i] = words * 8 // slot.width
-            words += (capacity * slot.width + 7) // 8
-        block = np.empty(words, np.uint64)
-        arena = Arena(
-            slots=slots,
-            base=base,
-            capacity=np.array(capacities, np.int64),
-            cursor=np.zeros(len(slots), np.int64),
-            a8=block.view(np.uint8),
-            a16=block.view(np.uint16),
-            a32=block.view(np.uint32),
-            a64=block,
-        )
+        widths = np.array([slot.width for slot in slots], np.int64)
+        sizes = np.array(capacities, np.int64) * widths
+        ends = np.cumsum((sizes + _ALIGNMENT - 1) // _ALIGNMENT * _ALIGNMENT)
+        base = np.concatenate([np.zeros(1, np.int64), ends])[: len(slots)]
+        block = np.empty(int(ends[-1]) if len(slots) else 0, np.uint8)
+        arena = Arena(slots=slots, base=base, head=base.copy(), limit=base + sizes, block=block)
         for i, slot in enumerate(slots):
-            if slot.width == 4:
-                arena.a32[base[i]] = 0  # the first offset, where the slot holds offsets
+            if slot.offsets:
+                block[base[i] : base[i] + 4] = 0
         return arena
 
-    def array(self, slot: int, length: int | None = None) -> npt.NDArray[np.unsignedinteger]:
-        """The first ``length`` elements of a slot (all that are filled, if not given), without a copy."""
+    def array(self, slot: int, length: int) -> npt.NDArray[np.unsignedinteger]:
+        """The first ``length`` elements of a slot, without a copy; those of 16 bytes as two numbers each."""
         width = self.slots[slot].width
-        view = {1: self.a8, 2: self.a16, 4: self.a32, 8: self.a64}[width]
         start = int(self.base[slot])
-        return view[start : start + (int(self.cursor[slot]) if length is None else length)]  # type: ignore[return-value]
+        raw = self.block[start : start + length * width]
+        return raw.view(_VIEWS[min(width, 8)])  # type: ignore[return-value]
+
+    def filled(self, slot: int) -> npt.NDArray[np.uint8]:
+        """The bytes of a slot up to its head."""
+        return self.block[self.base[slot] : self.head[slot]]
 
     def fill(self, slot: int, values: npt.NDArray[np.generic]) -> None:
-        """Copy ``values`` (of the slot's width) into a slot that will be read."""
-        width = self.slots[slot].width
-        self.array(slot, len(values))[:] = values.view(_VIEWS[width])
+        """Copy ``values`` into a slot that will be read."""
+        raw = np.ascontiguousarray(values).view(np.uint8)
+        start = int(self.base[slot])
+        self.block[start : start + len(raw)] = raw

@@ -11,10 +11,11 @@ import pyarrow as pa
 from ..errors import EncodeError, FormatError
 from . import ops
 from .arena import Arena
-from .assemble import assemble, disassemble
+from .assemble import assemble
 from .decode_kernel import decode
+from .disassemble import disassemble
 from .encode_kernel import encode
-from .shapes import Program
+from .program import Program
 
 Bytes = npt.NDArray[np.uint8]
 Positions = npt.NDArray[np.int64]
@@ -52,17 +53,11 @@ class Codec:
         total = int((ends - starts).sum()) if len(starts) else 0
         if total > _MOST_BYTES and len(starts) > 1:
             return self._decode_halves(data, starts, ends, exact)
-        arena = Arena.of(self.program.slots, [_capacity(s, len(starts), total) for s in self.program.slots])
-        stops = np.empty(len(starts), np.int64)
-        failure = np.zeros(3, np.int64)
-        decode(
-            self.program.code, data, starts, ends, ops.EXACT if exact else ops.PART,
-            arena.a8, arena.a16, arena.a32, arena.a64, arena.base, arena.capacity, arena.cursor, stops, failure,
-        )  # fmt: skip
-        if failure[0] != ops.OK:
-            row = int(failure[1])
-            raise DecodeError(int(failure[0]), row, int(failure[2] - starts[row]))
-        return assemble(arena, self.program.shape, len(starts)), stops
+        lie = ops.EXACT if exact else ops.PART
+        run = run_decode(self.program, data, starts, ends, lie, len(starts), total)
+        if run.reason != ops.OK:
+            raise DecodeError(run.reason, run.row, run.position - int(starts[run.row]))
+        return assemble(run.arena, self.program.shape, len(starts)), run.stops
 
     def _decode_halves(
         self, data: Bytes, starts: Positions, ends: Positions, exact: bool
@@ -81,29 +76,46 @@ class Codec:
         """The bytes of each element, as large_binary. Raises EncodeError naming ``path`` and the row."""
         arena = disassemble(self.program, array, path)
         rows = len(array)
-        out = np.empty(max(256, arena.a8.size + 16 * rows), np.uint8)
-        offsets = np.zeros(rows + 1, np.int64)
-        saved = np.empty(len(self.program.slots), np.int64)
-        failure = np.zeros(3, np.int64)
+        code, pool = self.program.code.reshape(-1), self.program.pool
+        size = arena.block.size * 5 // 4 + 16 * rows + 256
         while True:
-            encode(
-                self.program.code, int(failure[1]), rows, out, offsets, arena.a8, arena.a16, arena.a32, arena.a64,
-                arena.base, arena.capacity, arena.cursor, saved, failure,
-            )  # fmt: skip
+            out = np.empty(size, np.uint8)
+            offsets = np.zeros(rows + 1, np.int64)
+            failure = np.zeros(3, np.int64)
+            encode(code, pool, rows, out, offsets, arena.block, arena.base.copy(), arena.base, failure)
             if failure[0] == ops.OK:
                 return binary_column(out, offsets)
             if failure[0] != ops.OVERFLOW:
                 raise EncodeError(f"{path}: {ops.REASONS[int(failure[0])]}, at row {int(failure[1])}")
-            grown = np.empty(2 * out.size + int(failure[2]), np.uint8)
-            grown[: out.size] = out
-            out = grown
+            size = 2 * size + int(failure[2])
 
 
-def _capacity(slot: object, rows: int, total: int) -> int:
-    least, data = slot.least, slot.data  # type: ignore[attr-defined]
-    if data:
-        return total * 3 // 2 + rows + 16
-    return (total // least if least else rows) + 2
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """What a run of the decoder left: the filled arena, the position behind each value, and where it stopped.
+
+    ``reason`` is ``ops.OK``, or why the value ``row`` does not decode at ``position`` of the data.
+    """
+
+    arena: Arena
+    stops: Positions
+    reason: int
+    row: int
+    position: int
+
+
+def run_decode(
+    program: Program, data: Bytes, starts: Positions, ends: Positions, lie: int, rows: int, total: int
+) -> Decoded:
+    """Run ``program`` over ``rows`` values of ``total`` bytes that lie as ``ops.PART`` and its kin say."""
+    arena = Arena.of(program.slots, [slot.capacity(rows, total) for slot in program.slots])
+    stops = np.empty(rows, np.int64)
+    failure = np.zeros(3, np.int64)
+    decode(
+        program.code.reshape(-1), program.pool, data, starts, ends, lie,
+        arena.block, arena.head, arena.limit, stops, failure,
+    )  # fmt: skip
+    return Decoded(arena, stops, int(failure[0]), int(failure[1]), int(failure[2]))
 
 
 def binary_parts(column: pa.Array) -> tuple[Bytes, Positions]:

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The decoder: runs a program over each row's bytes and fills the slots. See :mod:`.ops` for the instructions.
 
 Every read is checked against the row's end and every slot against its capacity; what breaks comes back as
@@ -7,584 +8,925 @@ Every read is checked against the row's end and every slot against its capacity;
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import int64, njit, types, uint8
 
-from .memory import load_i2, load_i4, load_i8
-from .ops import (
-    BAD_ENUM,
-    BAD_FLAG,
-    BAD_LENGTH,
-    BAD_SEPARATOR,
-    BAD_STRING,
-    BIG_INT,
-    BLOB,
-    BOOL,
-    CHAINED,
-    CONST,
-    DECIMAL,
-    DEEP,
-    DELIMITED,
-    DELIMITED_NEXT,
-    END,
-    ENUM,
-    EXACT,
-    FILL1,
-    FILL2,
-    FILL4,
-    FILL8,
-    FILL_OFFSET,
-    FLAG,
-    I1,
-    I2,
-    I4,
-    I8,
-    I8_FLIPPED,
-    INSTANT,
-    JUMP,
-    LIST,
-    LOCAL_DATE,
-    LOCAL_DATE_TIME,
-    LOCAL_TIME,
-    MARK,
-    MASK,
-    MASK_BIT,
-    MILLIS,
-    NEXT,
-    OK,
-    OVERFLOW,
-    PAD,
-    POJO,
-    RANGE,
-    REST,
-    ROW_KIND,
-    SHORT,
-    SQL_TIMESTAMP,
-    STR,
-    STR_VALUE,
-    SUBCLASS,
-    TRAILING,
-    UNMASK,
-)  # fmt: skip
+from . import ops
+from .binary_kernels import (
+    BASE,
+    CURRENT,
+    INDEX,
+    LEFT,
+    LOOP,
+    START,
+    STOP,
+    find_bytes,
+    open_elements,
+    open_value,
+)
+from .memory import (
+    get_1,
+    get_2,
+    get_4,
+    get_8,
+    load_i2,
+    load_i4,
+    load_i8,
+    put_1,
+    put_2,
+    put_4,
+    put_8,
+    set_word,
+    word,
+)
+from .text_kernels import copy_bytes, is_utf8, take_big_integer, take_int128, take_text, take_varint
+from .time_kernels import take_local, take_stamp, timestamp_of
 
 _MIN8 = np.int64(-0x8000000000000000)
-_MIN4 = np.int64(-0x80000000)
-_NANOS = np.int64(1_000_000_000)
-_DAY_NANOS = np.int64(86_400_000_000_000)
-_STACK = 64
+_F = ops.FRAME_WORDS
 
-_SIGNATURE = (
-    "(int64[:,::1], Array(uint8, 1, 'C', readonly=True), Array(int64, 1, 'C', readonly=True),"
-    " Array(int64, 1, 'C', readonly=True), int64, uint8[::1], uint16[::1], uint32[::1], uint64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])"
+_read = types.Array(uint8, 1, "C", readonly=True)
+_words = types.Array(int64, 1, "C", readonly=True)
+_SIGNATURE = types.void(
+    _words, _read, _read, _words, _words, int64, uint8[::1], int64[::1], _words, int64[::1], int64[::1]
 )
 
 
-@njit(cache=True, nogil=True)
-def days_from_civil(year: int, month: int, day: int) -> int:
-    """Days since 1970-01-01 in the proleptic Gregorian calendar."""
-    year -= month <= 2
-    era = year // 400
-    year_of_era = year - era * 400
-    day_of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
-    return era * 146097 + year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + day_of_year - 719468
-
-
-@njit(cache=True, nogil=True)
-def _nanos(seconds: int, nanos: int) -> tuple[bool, int]:
-    """Nanoseconds since the epoch, and whether they fit in 64 bits."""
-    if seconds > 9_223_372_035 or seconds < -9_223_372_036 or nanos < 0 or nanos >= _NANOS:
-        return False, np.int64(0)
-    return True, seconds * _NANOS + nanos
-
-
-@njit(cache=True, nogil=True)
-def _varint(buf: np.ndarray, pos: int, end: int) -> tuple[int, int]:
-    """(value, next position); the position is -1 where it runs past ``end`` or five bytes."""
-    value = np.int64(0)
-    shift = np.int64(0)
-    while pos < end and shift <= 28:
-        byte = np.int64(buf[pos])
-        pos += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, pos
-        shift += 7
-    return value, np.int64(-1)
-
-
-@njit(cache=True, nogil=True)
-def _text(
-    buf: np.ndarray, pos: int, end: int, units: int, out: np.ndarray, at: int, room: int
-) -> tuple[int, int]:
-    """Copies ``units`` varint UTF-16 units as UTF-8: (next position, next output), or (-1, reason)."""
-    if units > end - pos:
-        return np.int64(-1), BAD_LENGTH
-    if units > room:
-        return np.int64(-1), OVERFLOW
-    high = np.uint8(0)
-    for k in range(units):
-        high |= buf[pos + k]
-    if high < 0x80:
-        for k in range(units):
-            out[at + k] = buf[pos + k]
-        return pos + units, at + units
-    pending = np.int64(0)
-    limit = at + room
-    for _ in range(units):
-        unit, pos = _varint(buf, pos, end)
-        if pos < 0 or unit > 0xFFFF:
-            return np.int64(-1), BAD_STRING
-        if pending:
-            if unit < 0xDC00 or unit > 0xDFFF:
-                return np.int64(-1), BAD_STRING
-            unit = 0x10000 + ((pending - 0xD800) << 10) + (unit - 0xDC00)
-            pending = np.int64(0)
-        elif 0xD800 <= unit <= 0xDBFF:
-            pending = unit
-            continue
-        elif 0xDC00 <= unit <= 0xDFFF:
-            return np.int64(-1), BAD_STRING
-        if at + 4 > limit:
-            return np.int64(-1), OVERFLOW
-        if unit < 0x80:
-            out[at] = unit
-            at += 1
-        elif unit < 0x800:
-            out[at] = 0xC0 | unit >> 6
-            out[at + 1] = 0x80 | unit & 0x3F
-            at += 2
-        elif unit < 0x10000:
-            out[at] = 0xE0 | unit >> 12
-            out[at + 1] = 0x80 | unit >> 6 & 0x3F
-            out[at + 2] = 0x80 | unit & 0x3F
-            at += 3
-        else:
-            out[at] = 0xF0 | unit >> 18
-            out[at + 1] = 0x80 | unit >> 12 & 0x3F
-            out[at + 2] = 0x80 | unit >> 6 & 0x3F
-            out[at + 3] = 0x80 | unit & 0x3F
-            at += 4
-    if pending:
-        return np.int64(-1), BAD_STRING
-    return pos, at
-
-
-@njit(cache=True, nogil=True)
-def _big_integer(
-    buf: np.ndarray, pos: int, end: int, out: np.ndarray, at: int, room: int
-) -> tuple[int, int, bool]:
-    """BigIntSerializer as two's complement: (next position, next output, present), or (-1, reason, False)."""
-    if pos + 4 > end:
-        return np.int64(-1), SHORT, False
-    code = load_i4(buf, pos)
-    pos += 4
-    if code == 0:
-        return pos, at, False
-    if code < 0 or code == 4 or code - 4 > end - pos:
-        return np.int64(-1), BAD_LENGTH, False
-    n = np.int64(1) if code < 4 else code - 4
-    if n > room:
-        return np.int64(-1), OVERFLOW, False
-    if code < 4:
-        out[at] = 0 if code == 1 else 1 if code == 2 else 10
-        return pos, at + 1, True
-    for k in range(n):
-        out[at + k] = buf[pos + k]
-    return pos + n, at + n, True
-
-
 @njit(_SIGNATURE, cache=True, nogil=True)
-def decode(code, buf, starts, ends, lie, a8, a16, a32, a64, base, capacity, cursor, stops, failure):  # type: ignore[no-untyped-def]
+def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure):
     """Decode each row [starts[i], ends[i]) of ``buf``; the position behind it goes to stops[i].
 
     ``lie`` is PART, EXACT (the row ends where the program does) or CHAINED: ``stops.size`` values one behind
     the other from starts[0] to at most ends[0]. ``failure`` gets (reason, row, position).
-    ``base`` is each slot's first element in the arena, ``capacity`` its elements, ``cursor`` how many are filled.
+    ``head`` is the address in ``mem`` of each slot's next element (of the last offset, in slots of offsets), and
+    ``limit`` the address behind its last one.
     """
-    stack = np.empty(_STACK * 2, np.int64)
+    stack = np.empty(ops.STACK * ops.FRAME_WORDS, np.int64)
     row = 0
     pos = np.int64(0)
+    reason = ops.OK
     end = np.int64(0)
-    reason = OK
     for row in range(stops.size):
-        if lie != CHAINED:
+        if lie != ops.CHAINED or row == 0:
             pos = starts[row]
             end = ends[row]
-        elif row == 0:
-            pos = starts[0]
-            end = ends[0]
-        pc = 0
-        depth = 0
-        reason = OK
+        pc = np.int64(0)
+        depth = np.int64(0)
+        reason = ops.OK
         if pos < 0 or end > buf.size or pos > end:
-            reason = SHORT
-        while reason == OK:
-            op = code[pc, 0]
-            a = code[pc, 1]
-            b = code[pc, 2]
-            if op == END:
+            reason = ops.SHORT
+            break
+        while True:
+            at = pc << 3
+            op = word(code, at)
+            a = word(code, at + 1)
+            b = word(code, at + 2)
+            pc += 1
+            if op == ops.END:
                 break
-            if op == I8:
+            if op == ops.I8 or op == ops.I8_FLIPPED:
+                h = word(head, a)
                 if pos + 8 > end:
-                    reason = SHORT
-                elif cursor[a] >= capacity[a]:
-                    reason = OVERFLOW
-                else:
-                    a64[base[a] + cursor[a]] = load_i8(buf, pos)
-                    cursor[a] += 1
-                    pos += 8
-            elif op == FLAG:
-                if pos >= end:
-                    reason = SHORT
-                elif buf[pos] > 1:
-                    reason = BAD_FLAG
-                elif buf[pos] == code[pc, 3]:
-                    pos += 1
-                    pc = b - 1
-                else:
-                    pos += 1
-                    if code[pc, 4] == 1:
-                        if cursor[a] >= capacity[a]:
-                            reason = OVERFLOW
-                        else:
-                            a8[base[a] + cursor[a]] = 1
-                            cursor[a] += 1
-            elif op == STR or op == STR_VALUE:
-                n, p = _varint(buf, pos, end)
-                if p < 0:
-                    reason = SHORT
-                elif cursor[a] + 1 >= capacity[a]:
-                    reason = OVERFLOW
-                else:
-                    present = True
-                    if op == STR:
-                        present = n > 0
-                        if cursor[code[pc, 3]] >= capacity[code[pc, 3]]:
-                            reason = OVERFLOW
-                        else:
-                            a8[base[code[pc, 3]] + cursor[code[pc, 3]]] = present
-                            cursor[code[pc, 3]] += 1
-                        n -= 1
-                    if present and reason == OK:
-                        room = capacity[b] - cursor[b]
-                        p, at = _text(buf, p, end, n, a8, base[b] + cursor[b], room)
-                        if p < 0:
-                            reason = at
-                        else:
-                            cursor[b] = at - base[b]
-                    cursor[a] += 1
-                    a32[base[a] + cursor[a]] = cursor[b]
-                    if p >= 0:
-                        pos = p
-            elif op == POJO:
-                if pos >= end:
-                    reason = SHORT
-                elif buf[pos] == 2:
-                    pos += 1
-                    if cursor[a] >= capacity[a]:
-                        reason = OVERFLOW
-                    else:
-                        a8[base[a] + cursor[a]] = 1
-                        cursor[a] += 1
-                elif buf[pos] == 1:
-                    pos += 1
-                    pc = b - 1
-                elif buf[pos] == 4 or buf[pos] == 8:
-                    reason = SUBCLASS
-                else:
-                    reason = BAD_FLAG
-            elif op == I4:
+                    reason = ops.SHORT
+                    break
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                value = load_i8(buf, pos)
+                put_8(mem, h, value if op == ops.I8 else value ^ _MIN8)
+                set_word(head, a, h + 8)
+                pos += 8
+            elif op == ops.I4:
+                h = word(head, a)
                 if pos + 4 > end:
-                    reason = SHORT
-                elif cursor[a] >= capacity[a]:
-                    reason = OVERFLOW
-                else:
-                    a32[base[a] + cursor[a]] = load_i4(buf, pos)
-                    cursor[a] += 1
-                    pos += 4
-            elif op == BOOL or op == I1:
+                    reason = ops.SHORT
+                    break
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                put_4(mem, h, load_i4(buf, pos))
+                set_word(head, a, h + 4)
+                pos += 4
+            elif op == ops.I1 or op == ops.BOOL:
+                h = word(head, a)
                 if pos >= end:
-                    reason = SHORT
-                elif cursor[a] >= capacity[a]:
-                    reason = OVERFLOW
-                else:
-                    a8[base[a] + cursor[a]] = buf[pos] if op == I1 else np.uint8(buf[pos] != 0)
-                    cursor[a] += 1
-                    pos += 1
-            elif op == I2:
+                    reason = ops.SHORT
+                    break
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                value = get_1(buf, pos)
+                put_1(mem, h, value if op == ops.I1 else np.int64(value != 0))
+                set_word(head, a, h + 1)
+                pos += 1
+            elif op == ops.I2:
+                h = word(head, a)
                 if pos + 2 > end:
-                    reason = SHORT
-                elif cursor[a] >= capacity[a]:
-                    reason = OVERFLOW
+                    reason = ops.SHORT
+                    break
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                put_2(mem, h, load_i2(buf, pos))
+                set_word(head, a, h + 2)
+                pos += 2
+            elif op == ops.F_I8 or op == ops.F_I4 or op == ops.F_I2 or op == ops.F_I1 or op == ops.F_BOOL:
+                size = np.int64(8 if op == ops.F_I8 else 4 if op == ops.F_I4 else 2 if op == ops.F_I2 else 1)
+                h = word(head, a)
+                v = word(head, b)
+                if pos >= end:
+                    reason = ops.SHORT
+                    break
+                if h >= word(limit, a) or v >= word(limit, b):
+                    reason = ops.OVERFLOW
+                    break
+                flag = get_1(buf, pos)
+                if flag > 1:
+                    reason = ops.BAD_FLAG
+                    break
+                pos += 1
+                value = np.int64(0)
+                present = np.int64(flag != word(code, at + 3))
+                if present:
+                    if pos + size > end:
+                        reason = ops.SHORT
+                        break
+                    if op == ops.F_I8:
+                        value = load_i8(buf, pos)
+                    elif op == ops.F_I4:
+                        value = load_i4(buf, pos)
+                    elif op == ops.F_I2:
+                        value = load_i2(buf, pos)
+                    elif op == ops.F_I1:
+                        value = get_1(buf, pos)
+                    else:
+                        value = np.int64(get_1(buf, pos) != 0)
+                    pos += size
+                if op == ops.F_I8:
+                    put_8(mem, h, value)
+                elif op == ops.F_I4:
+                    put_4(mem, h, value)
+                elif op == ops.F_I2:
+                    put_2(mem, h, value)
                 else:
-                    a16[base[a] + cursor[a]] = load_i2(buf, pos)
-                    cursor[a] += 1
-                    pos += 2
-            elif op == I8_FLIPPED:
-                if pos + 8 > end:
-                    reason = SHORT
-                elif cursor[a] >= capacity[a]:
-                    reason = OVERFLOW
+                    put_1(mem, h, value)
+                put_1(mem, v, present)
+                set_word(head, a, h + size)
+                set_word(head, b, v + 1)
+            elif op == ops.STR or op == ops.F_STR or op == ops.STR_VALUE:
+                h = word(head, a)
+                d = word(head, b)
+                if h + 4 >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                n = np.int64(0)
+                if op == ops.F_STR:
+                    if pos >= end:
+                        reason = ops.SHORT
+                        break
+                    flag = get_1(buf, pos)
+                    if flag > 1:
+                        reason = ops.BAD_FLAG
+                        break
+                    pos += 1
+                    n = np.int64(-1 if flag == word(code, at + 4) else 0)
+                if n == 0:
+                    if pos >= end:
+                        reason = ops.SHORT
+                        break
+                    n = get_1(buf, pos)
+                    pos += 1
+                    if n >= 0x80:
+                        n, pos = take_varint(buf, pos - 1, end)
+                        if pos < 0:
+                            pos = end
+                            reason = ops.SHORT
+                            break
+                    if op == ops.STR_VALUE:
+                        n += 1
+                if op != ops.STR_VALUE:
+                    s = word(code, at + 3)
+                    v = word(head, s)
+                    if v >= word(limit, s):
+                        reason = ops.OVERFLOW
+                        break
+                    put_1(mem, v, np.int64(n > 0))
+                    set_word(head, s, v + 1)
+                after = d
+                if n > 1:
+                    p, after = take_text(buf, pos, end, n - 1, mem, d, word(limit, b) - d)
+                    if p < 0:
+                        reason = after
+                        break
+                    pos = p
+                    set_word(head, b, after)
+                put_4(mem, h + 4, get_4(mem, h) + (after - d))
+                set_word(head, a, h + 4)
+            elif op == ops.FLAG:
+                if pos >= end:
+                    reason = ops.SHORT
+                    break
+                flag = get_1(buf, pos)
+                if flag > 1:
+                    reason = ops.BAD_FLAG
+                    break
+                pos += 1
+                if flag == word(code, at + 3):
+                    pc = b
+                elif word(code, at + 4):
+                    h = word(head, a)
+                    if h >= word(limit, a):
+                        reason = ops.OVERFLOW
+                        break
+                    put_1(mem, h, np.int64(1))
+                    set_word(head, a, h + 1)
+            elif op == ops.POJO:
+                if pos >= end:
+                    reason = ops.SHORT
+                    break
+                flag = get_1(buf, pos)
+                pos += 1
+                if flag == 1:
+                    pc = b
+                    continue
+                cases = word(code, at + 3)
+                case = np.int64(-1)
+                if flag == 4 and pos + 2 <= end:
+                    n = (get_1(buf, pos) << 8 | get_1(buf, pos + 1)) + 2
+                    if n > end - pos:
+                        reason = ops.SHORT
+                        break
+                    for k in range(cases):
+                        entry = at + 8 * (k + 1)
+                        if word(code, entry + 2) < 0 and word(code, entry + 4) == n:
+                            start = word(code, entry + 3)
+                            same = True
+                            for i in range(n):
+                                same = same and pool[start + i] == buf[pos + i]
+                            if same:
+                                case = np.int64(k)
+                    pos += n
+                elif flag == 8 and pos < end:
+                    tag = get_1(buf, pos)
+                    for k in range(cases):
+                        if word(code, at + 8 * (k + 1) + 2) == tag:
+                            case = np.int64(k)
+                    pos += 1
+                elif flag != 2:
+                    reason = ops.SHORT if flag == 4 or flag == 8 else ops.BAD_FLAG
+                    break
+                if flag != 2 and case < 0:
+                    reason = ops.SUBCLASS
+                    break
+                h = word(head, a)
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                put_1(mem, h, np.int64(1))
+                set_word(head, a, h + 1)
+                if cases:
+                    s = word(code, at + 4)
+                    v = word(code, at + 5)
+                    h = word(head, s)
+                    hv = word(head, v)
+                    if h >= word(limit, s) or hv >= word(limit, v):
+                        reason = ops.OVERFLOW
+                        break
+                    put_4(mem, h, case if case >= 0 else np.int64(0))
+                    put_1(mem, hv, np.int64(case >= 0))
+                    set_word(head, s, h + 4)
+                    set_word(head, v, hv + 1)
+                    pc = word(code, at + 8 * (case + 1) + 1) if case >= 0 else pc + cases
+            elif op == ops.JUMP:
+                pc = a
+            elif op == ops.PRESENT:
+                h = word(head, a)
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                put_1(mem, h, np.int64(1))
+                set_word(head, a, h + 1)
+            elif op == ops.MARK:
+                h = word(head, a)
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                put_8(mem, h, pos)
+                set_word(head, a, h + 8)
+            elif op == ops.FILL1:
+                h = word(head, a)
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                put_1(mem, h, np.int64(0))
+                set_word(head, a, h + 1)
+            elif op == ops.FILL2:
+                h = word(head, a)
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                put_2(mem, h, np.int64(0))
+                set_word(head, a, h + 2)
+            elif op == ops.FILL4:
+                h = word(head, a)
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                put_4(mem, h, np.int64(0))
+                set_word(head, a, h + 4)
+            elif op == ops.FILL8 or op == ops.FILL16:
+                h = word(head, a)
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                put_8(mem, h, np.int64(0))
+                if op == ops.FILL16:
+                    put_8(mem, h + 8, np.int64(0))
+                    h += 8
+                set_word(head, a, h + 8)
+            elif op == ops.FILL_OFFSET:
+                h = word(head, a)
+                if h + 4 >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                put_4(mem, h + 4, get_4(mem, h))
+                set_word(head, a, h + 4)
+            elif op == ops.LIST or op == ops.BLOCK or op == ops.MASKED_LIST:
+                h = word(head, a)
+                if h + 4 >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                if depth >= ops.STACK:
+                    reason = ops.DEEP
+                    break
+                frame = depth * _F
+                if op == ops.BLOCK:
+                    n, p = take_varint(buf, pos, end)
+                    if p < 0:
+                        reason = ops.SHORT
+                        break
+                    pos = p
+                elif pos + 4 > end:
+                    reason = ops.SHORT
+                    break
                 else:
-                    a64[base[a] + cursor[a]] = load_i8(buf, pos) ^ _MIN8
-                    cursor[a] += 1
-                    pos += 8
-            elif op == CONST or op == PAD:
+                    n = load_i4(buf, pos)
+                    pos += 4
+                if op == ops.MASKED_LIST:
+                    if n < 0 or (n + 7) >> 3 > end - pos:
+                        reason = ops.BAD_LENGTH
+                        break
+                    set_word(stack, frame + BASE, pos)
+                    set_word(stack, frame + INDEX, np.int64(0))
+                    pos += (n + 7) >> 3
+                else:
+                    # Elements of no bytes are bounded too, or a few bytes could ask for billions of them.
+                    least = word(code, at + 3)
+                    if n < 0 or n * least > end - pos or n > end - pos + 65536:
+                        reason = ops.BAD_LENGTH
+                        break
+                put_4(mem, h + 4, get_4(mem, h) + n)
+                set_word(head, a, h + 4)
+                if n == 0:
+                    pc = b
+                else:
+                    set_word(stack, frame + LEFT, n)
+                    set_word(stack, frame + LOOP, pc)
+                    depth += 1
+            elif op == ops.NEXT or op == ops.BLOCK_NEXT:
+                frame = (depth - 1) * _F
+                left = word(stack, frame + LEFT) - 1
+                set_word(stack, frame + INDEX, word(stack, frame + INDEX) + 1)
+                if left > 0:
+                    set_word(stack, frame + LEFT, left)
+                    pc = word(stack, frame + LOOP)
+                else:
+                    depth -= 1
+                    if op == ops.BLOCK_NEXT:
+                        if pos >= end:
+                            reason = ops.SHORT
+                            break
+                        if get_1(buf, pos) != 0:
+                            reason = ops.BAD_LENGTH
+                            break
+                        pos += 1
+            elif op == ops.DELIMITED:
+                h = word(head, a)
+                if h + 4 >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                if depth >= ops.STACK:
+                    reason = ops.DEEP
+                    break
+                put_4(mem, h + 4, get_4(mem, h) + np.int64(pos != end))
+                set_word(head, a, h + 4)
+                if pos == end:
+                    pc = b
+                else:
+                    set_word(stack, depth * _F + START, a)
+                    set_word(stack, depth * _F + LOOP, pc)
+                    depth += 1
+            elif op == ops.DELIMITED_NEXT:
+                frame = (depth - 1) * _F
+                if pos == end:
+                    depth -= 1
+                elif get_1(buf, pos) != 0x2C:
+                    reason = ops.BAD_SEPARATOR
+                    break
+                elif pos + 1 == end:
+                    reason = ops.SHORT
+                    break
+                else:
+                    pos += 1
+                    h = word(head, word(stack, frame + START))
+                    put_4(mem, h, get_4(mem, h) + 1)
+                    pc = word(stack, frame + LOOP)
+            elif op == ops.MASK:
                 if a > end - pos:
-                    reason = SHORT
+                    reason = ops.SHORT
+                    break
+                if depth >= ops.STACK:
+                    reason = ops.DEEP
+                    break
+                set_word(stack, depth * _F + BASE, pos)
+                depth += 1
+                pos += a
+            elif op == ops.MASK_BIT or op == ops.LIST_BIT or op == ops.B_BIT or op == ops.B_ELEMENT_BIT:
+                frame = (depth - 1) * _F
+                base = word(stack, frame + BASE)
+                bit = word(code, at + 3)
+                if op == ops.LIST_BIT:
+                    bit = word(stack, frame + INDEX)
+                if op == ops.B_BIT:
+                    set_word(stack, frame + CURRENT, word(stack, frame + START) + (bit << 3))
+                    bit += 8
+                elif op == ops.B_ELEMENT_BIT:
+                    base += 4
+                    bit = word(stack, frame + INDEX)
+                byte = get_1(buf, base + (bit >> 3))
+                if op == ops.MASK_BIT or op == ops.LIST_BIT:
+                    null = byte >> (7 - (bit & 7)) & 1
                 else:
-                    pos += a
-            elif op == BLOB or op == REST:
-                n = end - pos - code[pc, 3]
-                if op == BLOB:
+                    null = byte >> (bit & 7) & 1
+                if null:
+                    pc = b
+                elif word(code, at + 4):
+                    h = word(head, a)
+                    if h >= word(limit, a):
+                        reason = ops.OVERFLOW
+                        break
+                    put_1(mem, h, np.int64(1))
+                    set_word(head, a, h + 1)
+            elif op == ops.ROW_KIND:
+                mask = get_1(buf, word(stack, (depth - 1) * _F + BASE))
+                h = word(head, a)
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                put_1(mem, h, (mask >> 7 & 1) | (mask >> 6 & 1) << 1)
+                set_word(head, a, h + 1)
+            elif op == ops.UNMASK or op == ops.B_END:
+                depth -= 1
+            elif op == ops.BRANCH:
+                if pos + 4 > end:
+                    reason = ops.SHORT
+                    break
+                flag = load_i4(buf, pos)
+                if flag < 0 or flag > 1:
+                    reason = ops.BAD_TAG
+                    break
+                pos += 4
+                if flag == word(code, at + 3):
+                    pc = b
+                elif word(code, at + 4):
+                    h = word(head, a)
+                    if h >= word(limit, a):
+                        reason = ops.OVERFLOW
+                        break
+                    put_1(mem, h, np.int64(1))
+                    set_word(head, a, h + 1)
+            elif op == ops.SWITCH:
+                size = word(code, at + 3)
+                if pos + size > end:
+                    reason = ops.SHORT
+                    break
+                tag = get_1(buf, pos) if size == 1 else load_i4(buf, pos)
+                case = np.int64(-1)
+                for k in range(b):
+                    if word(code, at + 8 * (k + 1) + 2) == tag:
+                        case = np.int64(k)
+                if case < 0:
+                    reason = ops.BAD_TAG
+                    break
+                h = word(head, a)
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                put_1(mem, h, case)
+                set_word(head, a, h + 1)
+                pos += size
+                pc = word(code, at + 8 * (case + 1) + 1)
+            elif op == ops.CONST:
+                if a > end - pos:
+                    reason = ops.SHORT
+                    break
+                pos += a
+            elif op == ops.EXPECT:
+                if pos >= end:
+                    reason = ops.SHORT
+                    break
+                if get_1(buf, pos) != a:
+                    reason = ops.BAD_FLAG
+                    break
+                pos += 1
+            elif op == ops.ENUM:
+                h = word(head, a)
+                if pos + 4 > end:
+                    reason = ops.SHORT
+                    break
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                n = load_i4(buf, pos)
+                if n < 0 or n >= b:
+                    reason = ops.BAD_ENUM
+                    break
+                put_4(mem, h, n)
+                set_word(head, a, h + 4)
+                pos += 4
+            elif op == ops.FRAME:
+                if pos + 4 > end:
+                    reason = ops.SHORT
+                    break
+                n = load_i4(buf, pos)
+                if n < 0 or n > end - pos - 4:
+                    reason = ops.BAD_LENGTH
+                    break
+                if depth >= ops.STACK:
+                    reason = ops.DEEP
+                    break
+                pos += 4
+                set_word(stack, depth * _F + STOP, end)
+                depth += 1
+                end = pos + n
+            elif op == ops.UNFRAME:
+                if pos != end:
+                    reason = ops.TRAILING
+                    break
+                depth -= 1
+                end = word(stack, depth * _F + STOP)
+            elif op == ops.BLOB or op == ops.REST or op == ops.RAW or op == ops.B_BYTES:
+                extra = word(code, at + 3)
+                start = pos
+                after = pos
+                if op == ops.BLOB:
                     n = np.int64(-1)
                     if pos + 4 <= end:
                         n = load_i4(buf, pos)
-                        pos += 4
-                if n < 0 or n > end - pos:
-                    reason = BAD_LENGTH
-                elif cursor[a] + 1 >= capacity[a] or n > capacity[b] - cursor[b]:
-                    reason = OVERFLOW
+                        start = pos + 4
+                    after = start + n
+                elif op == ops.REST:
+                    n = end - pos - extra
+                    after = start + n
+                elif op == ops.RAW:
+                    n = extra
+                    after = start + n
                 else:
-                    at = base[b] + cursor[b]
-                    for k in range(n):
-                        a8[at + k] = buf[pos + k]
-                    pos += n
-                    cursor[b] += n
-                    cursor[a] += 1
-                    a32[base[a] + cursor[a]] = cursor[b]
-            elif op == BIG_INT or op == DECIMAL:
-                v = code[pc, 3]
-                if cursor[a] + 1 >= capacity[a] or cursor[v] >= capacity[v]:
-                    reason = OVERFLOW
-                else:
-                    room = capacity[b] - cursor[b]
-                    p, at, present = _big_integer(buf, pos, end, a8, base[b] + cursor[b], room)
-                    if p < 0:
-                        reason = at
-                    else:
-                        pos = p
-                        cursor[b] = at - base[b]
-                        cursor[a] += 1
-                        a32[base[a] + cursor[a]] = cursor[b]
-                        a8[base[v] + cursor[v]] = present
-                        cursor[v] += 1
-                        if op == DECIMAL:
-                            s = code[pc, 4]
-                            scale = np.int64(0)
-                            if present:
-                                if pos + 4 > end:
-                                    reason = SHORT
-                                else:
-                                    scale = load_i4(buf, pos)
-                                    pos += 4
-                            if cursor[s] >= capacity[s]:
-                                reason = OVERFLOW
-                            else:
-                                a32[base[s] + cursor[s]] = scale
-                                cursor[s] += 1
-            elif op == LIST:
-                if pos + 4 > end:
-                    reason = SHORT
-                else:
-                    n = load_i4(buf, pos)
-                    if n < 0 or n * code[pc, 3] > end - pos - 4:
-                        reason = BAD_LENGTH
-                    elif cursor[a] + 1 >= capacity[a]:
-                        reason = OVERFLOW
-                    elif depth >= _STACK:
-                        reason = DEEP
-                    else:
-                        pos += 4
-                        a32[base[a] + cursor[a] + 1] = np.int64(a32[base[a] + cursor[a]]) + n
-                        cursor[a] += 1
-                        if n == 0:
-                            pc = b - 1
-                        else:
-                            stack[2 * depth] = n
-                            stack[2 * depth + 1] = pc
-                            depth += 1
-            elif op == NEXT:
-                stack[2 * depth - 2] -= 1
-                if stack[2 * depth - 2] > 0:
-                    pc = stack[2 * depth - 1]
-                else:
-                    depth -= 1
-            elif op == DELIMITED:
-                if cursor[a] + 1 >= capacity[a]:
-                    reason = OVERFLOW
-                elif depth >= _STACK:
-                    reason = DEEP
-                else:
-                    a32[base[a] + cursor[a] + 1] = a32[base[a] + cursor[a]]
-                    cursor[a] += 1
-                    if pos == end:
-                        pc = b - 1
-                    else:
-                        a32[base[a] + cursor[a]] += 1
-                        stack[2 * depth] = a
-                        stack[2 * depth + 1] = pc
-                        depth += 1
-            elif op == DELIMITED_NEXT:
-                if pos == end:
-                    depth -= 1
-                elif buf[pos] != 0x2C:
-                    reason = BAD_SEPARATOR
-                elif pos + 1 == end:
-                    reason = SHORT
-                else:
-                    pos += 1
-                    s = stack[2 * depth - 2]
-                    a32[base[s] + cursor[s]] += 1
-                    pc = stack[2 * depth - 1]
-            elif op == MASK:
-                if a > end - pos:
-                    reason = SHORT
-                elif depth >= _STACK:
-                    reason = DEEP
-                else:
-                    stack[2 * depth] = pos
-                    depth += 1
-                    pos += a
-            elif op == MASK_BIT:
-                bit = code[pc, 3]
-                if buf[stack[2 * depth - 2] + (bit >> 3)] >> (7 - (bit & 7)) & 1:
-                    pc = b - 1
-                elif code[pc, 4] == 1:
-                    if cursor[a] >= capacity[a]:
-                        reason = OVERFLOW
-                    else:
-                        a8[base[a] + cursor[a]] = 1
-                        cursor[a] += 1
-            elif op == ROW_KIND:
-                mask = buf[stack[2 * depth - 2]]
-                if cursor[a] >= capacity[a]:
-                    reason = OVERFLOW
-                else:
-                    a8[base[a] + cursor[a]] = (mask >> 7 & 1) | (mask >> 6 & 1) << 1
-                    cursor[a] += 1
-            elif op == UNMASK:
-                depth -= 1
-            elif op == MILLIS or op == INSTANT or op == SQL_TIMESTAMP:
-                size = 8 if op == MILLIS else 12
+                    start, n = find_bytes(buf, stack, depth, word(code, at + 4))
+                if n < 0 or after > end:
+                    reason = ops.BAD_LENGTH if op != ops.B_BYTES else ops.BAD_BINARY
+                    break
+                h = word(head, a)
+                d = word(head, b)
+                room = word(limit, b) - d
+                if h + 4 >= word(limit, a) or n > room:
+                    reason = ops.OVERFLOW
+                    break
+                if (op == ops.BLOB or op == ops.B_BYTES) and extra and not is_utf8(buf, start, n):
+                    reason = ops.BAD_STRING
+                    break
+                copy_bytes(buf, start, n, mem, d, room)
+                put_4(mem, h + 4, get_4(mem, h) + n)
+                set_word(head, a, h + 4)
+                set_word(head, b, d + n)
+                pos = after
+            elif op == ops.VARIANT:
                 if pos + 8 > end:
-                    reason = SHORT
-                elif cursor[a] >= capacity[a] or cursor[b] >= capacity[b]:
-                    reason = OVERFLOW
-                else:
-                    value = load_i8(buf, pos)
-                    present = value != _MIN8
-                    if op == SQL_TIMESTAMP and not present:
-                        # Flink writes 12 bytes for a null here and reads 8 back (spec 2.2).
-                        size = 12 if pos + 12 <= end and load_i4(buf, pos + 8) == 0 else 8
-                    if pos + size > end:
-                        reason = SHORT
-                    elif op != MILLIS and present:
-                        nanos = load_i4(buf, pos + 8)
-                        seconds = value if op == INSTANT else value // 1000
-                        fits, value = _nanos(seconds, nanos)
-                        if not fits:
-                            reason = RANGE
-                    a64[base[a] + cursor[a]] = value if present else 0
-                    a8[base[b] + cursor[b]] = present
-                    cursor[a] += 1
-                    cursor[b] += 1
-                    pos += size
-            elif op == LOCAL_DATE or op == LOCAL_TIME or op == LOCAL_DATE_TIME:
-                size = 6 if op == LOCAL_DATE else 7 if op == LOCAL_TIME else 13
-                if pos + size > end:
-                    reason = SHORT
-                elif cursor[a] >= capacity[a] or cursor[b] >= capacity[b]:
-                    reason = OVERFLOW
-                else:
-                    days = np.int64(0)
-                    nanos = np.int64(0)
-                    present = True
-                    p = pos
-                    if op != LOCAL_TIME:
-                        year = load_i4(buf, p)
-                        present = year != _MIN4
-                        if present:
-                            days = days_from_civil(year, np.int64(buf[p + 4]), np.int64(buf[p + 5]))
-                        p += 6
-                    if op != LOCAL_DATE:
-                        present = present and buf[p] != 0x80
-                        hour, minute, second = np.int64(buf[p]), np.int64(buf[p + 1]), np.int64(buf[p + 2])
-                        nanos = (hour * 3600 + minute * 60 + second) * _NANOS + load_i4(buf, p + 3)
-                    value = days
+                    reason = ops.SHORT
+                    break
+                n = load_i4(buf, pos)
+                m = load_i4(buf, pos + 4)
+                if n < 0 or m < 0 or n + m > end - pos - 8:
+                    reason = ops.BAD_LENGTH
+                    break
+                pos += 8
+                for k in range(2):
+                    s = word(code, at + 1 + 2 * k)
+                    t = word(code, at + 2 + 2 * k)
+                    h = word(head, s)
+                    d = word(head, t)
+                    room = word(limit, t) - d
+                    if h + 4 >= word(limit, s) or n > room:
+                        reason = ops.OVERFLOW
+                        break
+                    copy_bytes(buf, pos, n, mem, d, room)
+                    put_4(mem, h + 4, get_4(mem, h) + n)
+                    set_word(head, s, h + 4)
+                    set_word(head, t, d + n)
+                    pos += n
+                    n = m
+                if reason != ops.OK:
+                    break
+            elif op == ops.BIG_INT or op == ops.BIG_DECIMAL:
+                s = word(code, at + 3)
+                h = word(head, a)
+                d = word(head, b)
+                v = word(head, s)
+                if h + 4 >= word(limit, a) or v >= word(limit, s):
+                    reason = ops.OVERFLOW
+                    break
+                p, after, present = take_big_integer(buf, pos, end, mem, d, word(limit, b) - d)
+                if p < 0:
+                    reason = after
+                    break
+                pos = p
+                put_4(mem, h + 4, get_4(mem, h) + (after - d))
+                put_1(mem, v, np.int64(present))
+                set_word(head, a, h + 4)
+                set_word(head, b, after)
+                set_word(head, s, v + 1)
+                if op == ops.BIG_DECIMAL:
+                    s = word(code, at + 4)
+                    h = word(head, s)
+                    if h >= word(limit, s):
+                        reason = ops.OVERFLOW
+                        break
+                    scale = np.int64(0)
                     if present:
-                        if op == LOCAL_DATE:
-                            if days > 0x7FFFFFFF or days < _MIN4:
-                                reason = RANGE
-                        elif nanos < 0 or nanos >= _DAY_NANOS or days > 106751 or days < -106751:
-                            reason = RANGE
-                        else:
-                            value = days * _DAY_NANOS + nanos
-                    else:
-                        value = np.int64(0)
-                    if op == LOCAL_DATE:
-                        a32[base[a] + cursor[a]] = value
-                    else:
-                        a64[base[a] + cursor[a]] = value
-                    a8[base[b] + cursor[b]] = present
-                    cursor[a] += 1
-                    cursor[b] += 1
-                    if reason == OK:
-                        pos += size
-            elif op == ENUM:
-                if pos + 4 > end:
-                    reason = SHORT
-                elif cursor[a] >= capacity[a]:
-                    reason = OVERFLOW
-                else:
-                    n = load_i4(buf, pos)
-                    if n < 0 or n >= b:
-                        reason = BAD_ENUM
-                    else:
-                        a32[base[a] + cursor[a]] = n
-                        cursor[a] += 1
+                        if pos + 4 > end:
+                            reason = ops.SHORT
+                            break
+                        scale = load_i4(buf, pos)
                         pos += 4
-            elif op == FILL1:
-                if cursor[a] >= capacity[a]:
-                    reason = OVERFLOW
+                    put_4(mem, h, scale)
+                    set_word(head, s, h + 4)
+            elif (
+                op == ops.DECIMAL_LONG
+                or op == ops.DECIMAL_BYTES
+                or op == ops.DECIMAL_FIXED
+                or op == ops.B_DECIMAL_LONG
+                or op == ops.B_DECIMAL_BYTES
+            ):
+                h = word(head, a)
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                start = pos
+                n = b
+                if op == ops.DECIMAL_LONG:
+                    n = np.int64(8)
+                elif op == ops.DECIMAL_BYTES:
+                    if pos + 4 > end:
+                        reason = ops.SHORT
+                        break
+                    n = load_i4(buf, pos)
+                    start = pos + 4
+                elif op == ops.B_DECIMAL_LONG:
+                    value = get_8(buf, word(stack, (depth - 1) * _F + CURRENT))
+                    put_8(mem, h, value)
+                    put_8(mem, h + 8, value >> 63)
+                    set_word(head, a, h + 16)
+                    continue
+                elif op == ops.B_DECIMAL_BYTES:
+                    start, n = find_bytes(buf, stack, depth, np.int64(0))
+                    if n < 0:
+                        reason = ops.BAD_BINARY
+                        break
+                if op != ops.B_DECIMAL_BYTES:
+                    if n < 0 or n > end - start:
+                        reason = ops.BAD_LENGTH
+                        break
+                    pos = start + n
+                if take_int128(buf, start, n, mem, h):
+                    reason = ops.RANGE
+                    break
+                set_word(head, a, h + 16)
+            elif (
+                op == ops.MILLIS
+                or op == ops.INSTANT
+                or op == ops.SQL_TIMESTAMP
+                or op == ops.WIDE_INSTANT
+                or op == ops.WIDE_SQL_TIMESTAMP
+            ):
+                h = word(head, a)
+                v = word(head, b)
+                w = np.int64(0)
+                if h >= word(limit, a) or v >= word(limit, b):
+                    reason = ops.OVERFLOW
+                    break
+                if op == ops.WIDE_INSTANT or op == ops.WIDE_SQL_TIMESTAMP:
+                    s = word(code, at + 3)
+                    w = word(head, s)
+                    if w >= word(limit, s):
+                        reason = ops.OVERFLOW
+                        break
+                    set_word(head, s, w + 4)
+                p = take_stamp(op, buf, pos, end, mem, h, v, w)
+                if p < 0:
+                    reason = -p
+                    break
+                pos = p
+                set_word(head, a, h + 8)
+                set_word(head, b, v + 1)
+            elif (
+                op == ops.LOCAL_DATE
+                or op == ops.LOCAL_TIME
+                or op == ops.LOCAL_DATE_TIME
+                or op == ops.WIDE_DATE
+                or op == ops.WIDE_DATE_TIME
+            ):
+                h = word(head, a)
+                v = word(head, b)
+                month = np.int64(0)
+                day = np.int64(0)
+                w = np.int64(0)
+                if h >= word(limit, a) or v >= word(limit, b):
+                    reason = ops.OVERFLOW
+                    break
+                if op == ops.WIDE_DATE or op == ops.WIDE_DATE_TIME:
+                    s = word(code, at + 3)
+                    t = word(code, at + 4)
+                    month = word(head, s)
+                    day = word(head, t)
+                    if month >= word(limit, s) or day >= word(limit, t):
+                        reason = ops.OVERFLOW
+                        break
+                    set_word(head, s, month + 1)
+                    set_word(head, t, day + 1)
+                    if op == ops.WIDE_DATE_TIME:
+                        s = word(code, at + 5)
+                        w = word(head, s)
+                        if w >= word(limit, s):
+                            reason = ops.OVERFLOW
+                            break
+                        set_word(head, s, w + 8)
+                p = take_local(op, buf, pos, end, mem, h, v, month, day, w)
+                if p < 0:
+                    reason = -p
+                    break
+                pos = p
+                narrow = op == ops.LOCAL_DATE or op == ops.WIDE_DATE or op == ops.WIDE_DATE_TIME
+                set_word(head, a, h + (4 if narrow else 8))
+                set_word(head, b, v + 1)
+            elif (
+                op == ops.TIMESTAMP_DATA
+                or op == ops.WIDE_TIMESTAMP_DATA
+                or op == ops.B_TIMESTAMP
+                or op == ops.B_WIDE_TIMESTAMP
+            ):
+                h = word(head, a)
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                if op == ops.TIMESTAMP_DATA or op == ops.WIDE_TIMESTAMP_DATA:
+                    if pos + 12 > end:
+                        reason = ops.SHORT
+                        break
+                    millis = load_i8(buf, pos)
+                    nanos = load_i4(buf, pos + 8)
+                    pos += 12
                 else:
-                    a8[base[a] + cursor[a]] = 0
-                    cursor[a] += 1
-            elif op == FILL2:
-                if cursor[a] >= capacity[a]:
-                    reason = OVERFLOW
+                    frame = (depth - 1) * _F
+                    both = get_8(buf, word(stack, frame + CURRENT))
+                    nanos = both & 0xFFFFFFFF
+                    start = word(stack, frame + BASE) + (both >> 32)
+                    if both >> 32 < 0 or start + 8 > word(stack, frame + STOP):
+                        reason = ops.BAD_BINARY
+                        break
+                    millis = get_8(buf, start)
+                if op == ops.WIDE_TIMESTAMP_DATA or op == ops.B_WIDE_TIMESTAMP:
+                    w = word(head, b)
+                    if w >= word(limit, b):
+                        reason = ops.OVERFLOW
+                        break
+                    put_4(mem, w, nanos)
+                    set_word(head, b, w + 4)
                 else:
-                    a16[base[a] + cursor[a]] = 0
-                    cursor[a] += 1
-            elif op == FILL4:
-                if cursor[a] >= capacity[a]:
-                    reason = OVERFLOW
+                    fits, millis = timestamp_of(millis, nanos, b)
+                    if not fits:
+                        reason = ops.RANGE
+                        break
+                put_8(mem, h, millis)
+                set_word(head, a, h + 8)
+            elif op == ops.B_ROW:
+                if depth >= ops.STACK:
+                    reason = ops.DEEP
+                    break
+                header = (a + 8 + 63) >> 6 << 3
+                p = open_value(buf, pos, end, stack, depth, word(code, at + 3), header + (a << 3))
+                if p < 0:
+                    reason = -p
+                    break
+                pos = p
+                frame = depth * _F
+                base = word(stack, frame + BASE)
+                set_word(stack, frame + START, base + header)
+                depth += 1
+                h = word(head, b)
+                if h >= word(limit, b):
+                    reason = ops.OVERFLOW
+                    break
+                put_1(mem, h, get_1(buf, base))
+                set_word(head, b, h + 1)
+            elif op == ops.B_1 or op == ops.B_2 or op == ops.B_4 or op == ops.B_8:
+                h = word(head, a)
+                if h >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                current = word(stack, (depth - 1) * _F + CURRENT)
+                if op == ops.B_1:
+                    put_1(mem, h, get_1(buf, current))
+                    h += 1
+                elif op == ops.B_2:
+                    put_2(mem, h, get_2(buf, current))
+                    h += 2
+                elif op == ops.B_4:
+                    put_4(mem, h, get_4(buf, current))
+                    h += 4
                 else:
-                    a32[base[a] + cursor[a]] = 0
-                    cursor[a] += 1
-            elif op == FILL8:
-                if cursor[a] >= capacity[a]:
-                    reason = OVERFLOW
+                    put_8(mem, h, get_8(buf, current))
+                    h += 8
+                set_word(head, a, h)
+            elif op == ops.B_ARRAY or op == ops.B_MAP:
+                if depth + 1 >= ops.STACK:
+                    reason = ops.DEEP
+                    break
+                p = open_value(buf, pos, end, stack, depth, word(code, at + 4), np.int64(4))
+                if p < 0:
+                    reason = -p
+                    break
+                pos = p
+                frame = depth * _F
+                h = word(head, a)
+                if h + 4 >= word(limit, a):
+                    reason = ops.OVERFLOW
+                    break
+                if op == ops.B_ARRAY:
+                    n = open_elements(buf, stack, depth, word(code, at + 3))
+                    if n < 0:
+                        reason = -n
+                        break
+                    if n == 0:
+                        pc = b
+                    else:
+                        set_word(stack, frame + LOOP, pc)
+                        depth += 1
                 else:
-                    a64[base[a] + cursor[a]] = 0
-                    cursor[a] += 1
-            elif op == FILL_OFFSET:
-                if cursor[a] + 1 >= capacity[a]:
-                    reason = OVERFLOW
+                    base = word(stack, frame + BASE)
+                    n = get_4(buf, base)
+                    if n < 4 or n + 8 > word(stack, frame + STOP) - base:
+                        reason = ops.BAD_BINARY
+                        break
+                    set_word(stack, frame + START, base + 4 + n)
+                    n = get_4(buf, base + 4)
+                    set_word(stack, frame + LEFT, n)
+                    depth += 1
+                put_4(mem, h + 4, get_4(mem, h) + n)
+                set_word(head, a, h + 4)
+            elif op == ops.B_MAP_KEYS or op == ops.B_MAP_VALUES:
+                below = (depth - 1) * _F
+                frame = depth * _F
+                middle = word(stack, below + START)
+                if op == ops.B_MAP_KEYS:
+                    set_word(stack, frame + BASE, word(stack, below + BASE) + 4)
+                    set_word(stack, frame + STOP, middle)
                 else:
-                    a32[base[a] + cursor[a] + 1] = a32[base[a] + cursor[a]]
-                    cursor[a] += 1
-            elif op == JUMP:
-                pc = a - 1
-            elif op == MARK:
-                if cursor[a] >= capacity[a]:
-                    reason = OVERFLOW
+                    set_word(stack, frame + BASE, middle)
+                    set_word(stack, frame + STOP, word(stack, below + STOP))
+                n = open_elements(buf, stack, depth, b)
+                if n != word(stack, below + LEFT):
+                    reason = ops.BAD_BINARY
+                    break
+                if n == 0:
+                    pc = a
                 else:
-                    a64[base[a] + cursor[a]] = pos
-                    cursor[a] += 1
-            pc += 1
-        if reason == OK and lie == EXACT and pos != end:
-            reason = TRAILING
-        if reason != OK:
+                    set_word(stack, frame + LOOP, pc)
+                    depth += 1
+            elif op == ops.B_ARRAY_NEXT:
+                frame = (depth - 1) * _F
+                left = word(stack, frame + LEFT) - 1
+                if left > 0:
+                    set_word(stack, frame + LEFT, left)
+                    set_word(stack, frame + INDEX, word(stack, frame + INDEX) + 1)
+                    set_word(stack, frame + CURRENT, word(stack, frame + CURRENT) + a)
+                    pc = word(stack, frame + LOOP)
+                else:
+                    depth -= 1
+            else:
+                reason = ops.BAD_TAG
+                break
+        if reason == ops.OK and lie == ops.EXACT and pos != end:
+            reason = ops.TRAILING
+        if reason != ops.OK:
             break
         stops[row] = pos
     failure[0] = reason

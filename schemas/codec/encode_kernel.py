@@ -1,375 +1,667 @@
+# mypy: ignore-errors
 """The encoder: runs a program over filled slots and writes each row's bytes. The mirror of the decoder.
 
-It stops at the first row that the output has no room for and says so; the caller grows the output and goes on
-from that row, since the cursors of a row that was not finished are put back.
+The slots come from Arrow arrays and have as many elements as the program takes. What can be wrong is the room in
+the output: the encoder stops there, and the caller begins anew with more.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import int64, njit, types, uint8
 
-from .memory import store_i2, store_i4, store_i8
-from .ops import (
-    BAD_STRING,
-    BIG_INT,
-    BLOB,
-    BOOL,
-    CONST,
-    DECIMAL,
-    DEEP,
-    DELIMITED,
-    DELIMITED_NEXT,
-    END,
-    ENUM,
-    FILL1,
-    FILL2,
-    FILL4,
-    FILL8,
-    FILL_OFFSET,
-    FLAG,
-    I1,
-    I2,
-    I4,
-    I8,
-    I8_FLIPPED,
-    INSTANT,
-    JUMP,
-    LIST,
-    LOCAL_DATE,
-    LOCAL_DATE_TIME,
-    LOCAL_TIME,
-    MARK,
-    MASK,
-    MASK_BIT,
-    MILLIS,
-    NEXT,
-    OK,
-    OVERFLOW,
-    PAD,
-    POJO,
-    REST,
-    ROW_KIND,
-    SQL_TIMESTAMP,
-    STR,
-    STR_VALUE,
-    UNMASK,
-)  # fmt: skip
+from . import ops
+from .binary_kernels import (
+    ALONE,
+    BASE,
+    CURRENT,
+    INDEX,
+    KEYS,
+    KIND,
+    LEFT,
+    LOOP,
+    NESTED,
+    START,
+    VALUES,
+    finish_value,
+    put_slot,
+    start_elements,
+)
+from .memory import (
+    get_1,
+    get_2,
+    get_4,
+    get_8,
+    put_1,
+    put_2,
+    put_4,
+    put_8,
+    set_word,
+    store_i2,
+    store_i4,
+    store_i8,
+    word,
+)
+from .text_kernels import copy_bytes, fits_int128, put_big_integer, put_int128, put_text, put_varint
+from .time_kernels import put_local, put_stamp
 
 _MIN8 = np.int64(-0x8000000000000000)
-_MIN4 = np.int64(-0x80000000)
-_NANOS = np.int64(1_000_000_000)
-_DAY_NANOS = np.int64(86_400_000_000_000)
-_STACK = 64
-#: The most that one instruction writes beside strings and blobs: LocalDateTime, 13 bytes.
-_ROOM = 16
+_MILLI = np.int64(1_000_000)
+_F = ops.FRAME_WORDS
+#: The most that one instruction writes beside strings, masks and binary values.
+_ROOM = 32
 
-_SIGNATURE = (
-    "(int64[:,::1], int64, int64, uint8[::1], int64[::1], uint8[::1], uint16[::1], uint32[::1], uint64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])"
+_read = types.Array(uint8, 1, "C", readonly=True)
+_words = types.Array(int64, 1, "C", readonly=True)
+_SIGNATURE = types.void(
+    _words, _read, int64, uint8[::1], int64[::1], uint8[::1], int64[::1], _words, int64[::1]
 )
 
 
-@njit(cache=True, nogil=True)
-def civil_from_days(days: int) -> tuple[int, int, int]:
-    """Year, month, day of a day count since 1970-01-01 in the proleptic Gregorian calendar."""
-    days += 719468
-    era = days // 146097
-    day_of_era = days - era * 146097
-    year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365
-    day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
-    shifted = (5 * day_of_year + 2) // 153
-    month = shifted + (3 if shifted < 10 else -9)
-    return year_of_era + era * 400 + (month <= 2), month, day_of_year - (153 * shifted + 2) // 5 + 1
-
-
-@njit(cache=True, nogil=True)
-def _put_varint(out: np.ndarray, at: int, value: int) -> int:
-    while value >= 0x80:
-        out[at] = value & 0x7F | 0x80
-        value >>= 7
-        at += 1
-    out[at] = value
-    return at + 1
-
-
-@njit(cache=True, nogil=True)
-def _put_text(out: np.ndarray, at: int, src: np.ndarray, start: int, stop: int, plus: int) -> int:
-    """StringValue of UTF-8 bytes (valid: they come from Arrow): varint(units + ``plus``), then the units."""
-    units = np.int64(0)
-    for k in range(start, stop):
-        byte = src[k]
-        units += byte & 0xC0 != 0x80
-        units += byte >= 0xF0
-    at = _put_varint(out, at, units + plus)
-    if units == stop - start:
-        for k in range(stop - start):
-            out[at + k] = src[start + k]
-        return at + units
-    k = start
-    while k < stop:
-        byte = np.int64(src[k])
-        if byte < 0x80:
-            out[at] = byte
-            at += 1
-            k += 1
-        elif byte < 0xE0:
-            at = _put_varint(out, at, (byte & 0x1F) << 6 | np.int64(src[k + 1]) & 0x3F)
-            k += 2
-        elif byte < 0xF0:
-            unit = (byte & 0x0F) << 12 | (np.int64(src[k + 1]) & 0x3F) << 6 | np.int64(src[k + 2]) & 0x3F
-            at = _put_varint(out, at, unit)
-            k += 3
-        else:
-            point = (byte & 0x07) << 18 | (np.int64(src[k + 1]) & 0x3F) << 12
-            point |= (np.int64(src[k + 2]) & 0x3F) << 6 | np.int64(src[k + 3]) & 0x3F
-            point -= 0x10000
-            at = _put_varint(out, at, 0xD800 + (point >> 10))
-            at = _put_varint(out, at, 0xDC00 + (point & 0x3FF))
-            k += 4
-    return at
-
-
-@njit(cache=True, nogil=True)
-def _put_big_integer(out: np.ndarray, at: int, src: np.ndarray, start: int, stop: int) -> int:
-    """BigIntSerializer of two's complement bytes, with the short codes for 0, 1 and 10."""
-    if stop == start + 1 and (src[start] == 0 or src[start] == 1 or src[start] == 10):
-        store_i4(out, at, 1 if src[start] == 0 else 2 if src[start] == 1 else 3)
-        return at + 4
-    store_i4(out, at, stop - start + 4)
-    at += 4
-    for k in range(stop - start):
-        out[at + k] = src[start + k]
-    return at + stop - start
-
-
 @njit(_SIGNATURE, cache=True, nogil=True)
-def encode(code, first, rows, out, offsets, a8, a16, a32, a64, base, capacity, cursor, saved, failure):  # type: ignore[no-untyped-def]
-    """Write rows [first, rows) to ``out``; row i ends at offsets[i + 1]. Returns the rows written, in failure[1].
+def encode(code, pool, rows, out, offsets, mem, head, base, failure):
+    """Write ``rows`` values to ``out``; row i ends at offsets[i + 1], and offsets[0] is where the first begins.
 
-    failure gets (OK | OVERFLOW | another reason, row it stopped at, bytes that row needs at least).
+    ``head`` is the address in ``mem`` of each slot's next element, ``base`` that of its first. failure gets
+    (OK | OVERFLOW | another reason, row it stopped at, bytes that are missing at least).
     """
-    stack = np.empty(_STACK * 3, np.int64)
-    at = offsets[first]
-    reason = OK
+    stack = np.empty(ops.STACK * ops.FRAME_WORDS, np.int64)
+    at = offsets[0]
+    size_of_out = np.int64(out.size)
+    reason = ops.OK
     need = np.int64(0)
-    row = first
+    row = np.int64(0)
     while row < rows:
-        saved[:] = cursor
-        pc = 0
-        depth = 0
-        while reason == OK:
-            op = code[pc, 0]
-            a = code[pc, 1]
-            b = code[pc, 2]
-            if op == END:
+        pc = np.int64(0)
+        depth = np.int64(0)
+        while True:
+            where = pc << 3
+            op = word(code, where)
+            a = word(code, where + 1)
+            b = word(code, where + 2)
+            pc += 1
+            if at + _ROOM > size_of_out:
+                reason = ops.OVERFLOW
                 break
-            if at + _ROOM > out.size:
-                reason = OVERFLOW
-            elif op == I8:
-                store_i8(out, at, np.int64(a64[base[a] + cursor[a]]))
-                cursor[a] += 1
+            if op == ops.END:
+                break
+            if op == ops.I8 or op == ops.I8_FLIPPED:
+                h = word(head, a)
+                value = get_8(mem, h)
+                store_i8(out, at, value if op == ops.I8 else value ^ _MIN8)
+                set_word(head, a, h + 8)
                 at += 8
-            elif op == FLAG:
-                present = a8[base[a] + cursor[a]]
-                if present:
-                    out[at] = 1 - code[pc, 3]
-                    cursor[a] += code[pc, 4]
-                else:
-                    out[at] = code[pc, 3]
-                    pc = b - 1
-                at += 1
-            elif op == STR or op == STR_VALUE:
-                start = np.int64(a32[base[a] + cursor[a]])
-                stop = np.int64(a32[base[a] + cursor[a] + 1])
-                need = 2 * (stop - start) + _ROOM
-                if at + need > out.size:
-                    reason = OVERFLOW
-                else:
-                    present = True
-                    if op == STR:
-                        v = code[pc, 3]
-                        present = a8[base[v] + cursor[v]] != 0
-                        cursor[v] += 1
-                    if present:
-                        at = _put_text(out, at, a8, base[b] + start, base[b] + stop, np.int64(op == STR))
-                    else:
-                        out[at] = 0
-                        at += 1
-                    cursor[a] += 1
-            elif op == POJO:
-                present = a8[base[a] + cursor[a]]
-                if present:
-                    out[at] = 2
-                    cursor[a] += 1
-                else:
-                    out[at] = 1
-                    pc = b - 1
-                at += 1
-            elif op == I4 or op == ENUM:
-                store_i4(out, at, np.int64(a32[base[a] + cursor[a]]))
-                cursor[a] += 1
+            elif op == ops.I4 or op == ops.ENUM:
+                h = word(head, a)
+                store_i4(out, at, get_4(mem, h))
+                set_word(head, a, h + 4)
                 at += 4
-            elif op == I1 or op == BOOL:
-                out[at] = a8[base[a] + cursor[a]]
-                cursor[a] += 1
+            elif op == ops.I1 or op == ops.BOOL:
+                h = word(head, a)
+                put_1(out, at, get_1(mem, h))
+                set_word(head, a, h + 1)
                 at += 1
-            elif op == I2:
-                store_i2(out, at, np.int64(a16[base[a] + cursor[a]]))
-                cursor[a] += 1
+            elif op == ops.I2:
+                h = word(head, a)
+                store_i2(out, at, get_2(mem, h))
+                set_word(head, a, h + 2)
                 at += 2
-            elif op == I8_FLIPPED:
-                store_i8(out, at, np.int64(a64[base[a] + cursor[a]]) ^ _MIN8)
-                cursor[a] += 1
-                at += 8
-            elif op == CONST or op == PAD or op == MASK:
-                need = a + _ROOM
-                if at + need > out.size:
-                    reason = OVERFLOW
-                elif op == MASK and depth >= _STACK:
-                    reason = DEEP
-                else:
-                    if op == MASK:
-                        stack[3 * depth] = at
-                        depth += 1
-                    for k in range(a):
-                        out[at + k] = 0
-                    at += a
-            elif op == BLOB or op == REST:
-                start = np.int64(a32[base[a] + cursor[a]])
-                stop = np.int64(a32[base[a] + cursor[a] + 1])
-                need = stop - start + _ROOM
-                if at + need > out.size:
-                    reason = OVERFLOW
-                else:
-                    if op == BLOB:
-                        store_i4(out, at, stop - start)
-                        at += 4
-                    for k in range(stop - start):
-                        out[at + k] = a8[base[b] + start + k]
-                    at += stop - start
-                    cursor[a] += 1
-            elif op == BIG_INT or op == DECIMAL:
-                start = np.int64(a32[base[a] + cursor[a]])
-                stop = np.int64(a32[base[a] + cursor[a] + 1])
-                v = code[pc, 3]
-                present = a8[base[v] + cursor[v]] != 0
-                need = stop - start + _ROOM
-                if present and stop == start:
-                    reason = BAD_STRING
-                elif at + need > out.size:
-                    reason = OVERFLOW
-                else:
-                    if present:
-                        at = _put_big_integer(out, at, a8, base[b] + start, base[b] + stop)
+            elif op == ops.F_I8 or op == ops.F_I4 or op == ops.F_I2 or op == ops.F_I1 or op == ops.F_BOOL:
+                size = np.int64(8 if op == ops.F_I8 else 4 if op == ops.F_I4 else 2 if op == ops.F_I2 else 1)
+                h = word(head, a)
+                v = word(head, b)
+                null_byte = word(code, where + 3)
+                if get_1(mem, v):
+                    put_1(out, at, 1 - null_byte)
+                    if op == ops.F_I8:
+                        store_i8(out, at + 1, get_8(mem, h))
+                    elif op == ops.F_I4:
+                        store_i4(out, at + 1, get_4(mem, h))
+                    elif op == ops.F_I2:
+                        store_i2(out, at + 1, get_2(mem, h))
                     else:
-                        store_i4(out, at, np.int64(0))
-                        at += 4
-                    if op == DECIMAL:
-                        s = code[pc, 4]
-                        if present:
-                            store_i4(out, at, np.int64(a32[base[s] + cursor[s]]))
-                            at += 4
-                        cursor[s] += 1
-                    cursor[a] += 1
-                    cursor[v] += 1
-            elif op == LIST or op == DELIMITED:
-                n = np.int64(a32[base[a] + cursor[a] + 1]) - np.int64(a32[base[a] + cursor[a]])
-                cursor[a] += 1
-                if op == LIST:
+                        put_1(out, at + 1, get_1(mem, h))
+                    at += 1 + size
+                else:
+                    put_1(out, at, null_byte)
+                    at += 1
+                set_word(head, a, h + size)
+                set_word(head, b, v + 1)
+            elif op == ops.STR or op == ops.F_STR or op == ops.STR_VALUE:
+                h = word(head, a)
+                start = get_4(mem, h)
+                stop = get_4(mem, h + 4)
+                need = 2 * (stop - start) + _ROOM
+                if at + need > size_of_out:
+                    reason = ops.OVERFLOW
+                    break
+                set_word(head, a, h + 4)
+                present = True
+                if op != ops.STR_VALUE:
+                    s = word(code, where + 3)
+                    v = word(head, s)
+                    present = get_1(mem, v) != 0
+                    set_word(head, s, v + 1)
+                if op == ops.F_STR:
+                    null_byte = word(code, where + 4)
+                    put_1(out, at, 1 - null_byte if present else null_byte)
+                    at += 1
+                if present:
+                    d = word(base, b)
+                    at = put_text(out, at, mem, d + start, d + stop, np.int64(op != ops.STR_VALUE))
+                elif op == ops.STR:
+                    put_1(out, at, np.int64(0))
+                    at += 1
+            elif op == ops.FLAG:
+                h = word(head, a)
+                null_byte = word(code, where + 3)
+                if get_1(mem, h):
+                    put_1(out, at, 1 - null_byte)
+                    if word(code, where + 4):
+                        set_word(head, a, h + 1)
+                else:
+                    put_1(out, at, null_byte)
+                    pc = b
+                at += 1
+            elif op == ops.POJO:
+                h = word(head, a)
+                if get_1(mem, h) == 0:
+                    put_1(out, at, np.int64(1))
+                    at += 1
+                    pc = b
+                    continue
+                set_word(head, a, h + 1)
+                cases = word(code, where + 3)
+                case = np.int64(-1)
+                if cases:
+                    s = word(code, where + 4)
+                    v = word(code, where + 5)
+                    h = word(head, s)
+                    hv = word(head, v)
+                    if get_1(mem, hv):
+                        case = get_4(mem, h)
+                    set_word(head, s, h + 4)
+                    set_word(head, v, hv + 1)
+                if case < 0:
+                    put_1(out, at, np.int64(2))
+                    at += 1
+                    pc += cases
+                else:
+                    entry = where + 8 * (case + 1)
+                    tag = word(code, entry + 2)
+                    pc = word(code, entry + 1)
+                    if tag >= 0:
+                        put_1(out, at, np.int64(8))
+                        put_1(out, at + 1, tag)
+                        at += 2
+                    else:
+                        n = word(code, entry + 4)
+                        need = n + _ROOM
+                        if at + need > size_of_out:
+                            reason = ops.OVERFLOW
+                            break
+                        put_1(out, at, np.int64(4))
+                        start = word(code, entry + 3)
+                        for k in range(n):
+                            out[at + 1 + k] = pool[start + k]
+                        at += 1 + n
+            elif op == ops.JUMP:
+                pc = a
+            elif op == ops.PRESENT or op == ops.FILL1:
+                set_word(head, a, word(head, a) + 1)
+            elif op == ops.FILL2:
+                set_word(head, a, word(head, a) + 2)
+            elif op == ops.FILL4 or op == ops.FILL_OFFSET:
+                set_word(head, a, word(head, a) + 4)
+            elif op == ops.FILL8:
+                set_word(head, a, word(head, a) + 8)
+            elif op == ops.FILL16:
+                set_word(head, a, word(head, a) + 16)
+            elif op == ops.LIST or op == ops.DELIMITED or op == ops.BLOCK or op == ops.MASKED_LIST:
+                h = word(head, a)
+                n = get_4(mem, h + 4) - get_4(mem, h)
+                set_word(head, a, h + 4)
+                if depth >= ops.STACK:
+                    reason = ops.DEEP
+                    break
+                frame = depth * _F
+                if op == ops.LIST:
                     store_i4(out, at, n)
                     at += 4
-                if depth >= _STACK:
-                    reason = DEEP
-                elif n == 0:
-                    pc = b - 1
-                else:
-                    stack[3 * depth] = n
-                    stack[3 * depth + 1] = pc
-                    depth += 1
-            elif op == NEXT or op == DELIMITED_NEXT:
-                stack[3 * depth - 3] -= 1
-                if stack[3 * depth - 3] > 0:
-                    if op == DELIMITED_NEXT:
-                        out[at] = 0x2C
+                elif op == ops.BLOCK:
+                    at = put_varint(out, at, n)
+                elif op == ops.MASKED_LIST:
+                    need = _ROOM + (n >> 3)
+                    if at + need > size_of_out:
+                        reason = ops.OVERFLOW
+                        break
+                    store_i4(out, at, n)
+                    at += 4
+                    set_word(stack, frame + BASE, at)
+                    set_word(stack, frame + INDEX, np.int64(0))
+                    for _ in range((n + 7) >> 3):
+                        put_1(out, at, np.int64(0))
                         at += 1
-                    pc = stack[3 * depth - 2]
+                if n == 0:
+                    pc = b
+                else:
+                    set_word(stack, frame + LEFT, n)
+                    set_word(stack, frame + LOOP, pc)
+                    depth += 1
+            elif op == ops.NEXT or op == ops.DELIMITED_NEXT or op == ops.BLOCK_NEXT:
+                frame = (depth - 1) * _F
+                left = word(stack, frame + LEFT) - 1
+                set_word(stack, frame + INDEX, word(stack, frame + INDEX) + 1)
+                if left > 0:
+                    set_word(stack, frame + LEFT, left)
+                    if op == ops.DELIMITED_NEXT:
+                        put_1(out, at, np.int64(0x2C))
+                        at += 1
+                    pc = word(stack, frame + LOOP)
                 else:
                     depth -= 1
-            elif op == MASK_BIT:
-                if a8[base[a] + cursor[a]]:
-                    cursor[a] += code[pc, 4]
+                    if op == ops.BLOCK_NEXT:
+                        put_1(out, at, np.int64(0))
+                        at += 1
+            elif op == ops.MASK:
+                need = a + _ROOM
+                if at + need > size_of_out:
+                    reason = ops.OVERFLOW
+                    break
+                if depth >= ops.STACK:
+                    reason = ops.DEEP
+                    break
+                set_word(stack, depth * _F + BASE, at)
+                depth += 1
+                for _ in range(a):
+                    put_1(out, at, np.int64(0))
+                    at += 1
+            elif op == ops.MASK_BIT or op == ops.LIST_BIT or op == ops.B_BIT or op == ops.B_ELEMENT_BIT:
+                frame = (depth - 1) * _F
+                start = word(stack, frame + BASE)
+                bit = word(code, where + 3)
+                if op == ops.LIST_BIT:
+                    bit = word(stack, frame + INDEX)
+                if op == ops.B_BIT:
+                    set_word(stack, frame + CURRENT, word(stack, frame + START) + (bit << 3))
+                    bit += 8
+                elif op == ops.B_ELEMENT_BIT:
+                    start += 4
+                    bit = word(stack, frame + INDEX)
+                h = word(head, a)
+                if get_1(mem, h):
+                    if word(code, where + 4):
+                        set_word(head, a, h + 1)
                 else:
-                    bit = code[pc, 3]
-                    out[stack[3 * depth - 3] + (bit >> 3)] |= np.uint8(1 << (7 - (bit & 7)))
-                    pc = b - 1
-            elif op == ROW_KIND:
-                kind = a8[base[a] + cursor[a]]
-                cursor[a] += 1
-                out[stack[3 * depth - 3]] |= np.uint8((kind & 1) << 7 | (kind >> 1 & 1) << 6)
-            elif op == UNMASK:
+                    shift = bit & 7
+                    if op == ops.MASK_BIT or op == ops.LIST_BIT:
+                        shift = 7 - shift
+                    byte = start + (bit >> 3)
+                    put_1(out, byte, get_1(out, byte) | np.int64(1) << shift)
+                    pc = b
+            elif op == ops.ROW_KIND:
+                h = word(head, a)
+                kind = get_1(mem, h)
+                set_word(head, a, h + 1)
+                byte = word(stack, (depth - 1) * _F + BASE)
+                put_1(out, byte, get_1(out, byte) | (kind & 1) << 7 | (kind >> 1 & 1) << 6)
+            elif op == ops.UNMASK:
                 depth -= 1
-            elif op == MILLIS or op == INSTANT or op == SQL_TIMESTAMP:
-                present = a8[base[b] + cursor[b]] != 0
-                value = np.int64(a64[base[a] + cursor[a]])
-                if op == MILLIS:
-                    store_i8(out, at, value if present else _MIN8)
-                    at += 8
+            elif op == ops.BRANCH:
+                h = word(head, a)
+                null_branch = word(code, where + 3)
+                if get_1(mem, h):
+                    store_i4(out, at, 1 - null_branch)
+                    if word(code, where + 4):
+                        set_word(head, a, h + 1)
                 else:
-                    seconds = value // _NANOS
-                    nanos = value - seconds * _NANOS
-                    if op == INSTANT:
-                        store_i8(out, at, seconds if present else _MIN8)
-                        store_i4(out, at + 8, nanos if present else _MIN4)
+                    store_i4(out, at, null_branch)
+                    pc = b
+                at += 4
+            elif op == ops.SWITCH:
+                h = word(head, a)
+                case = get_1(mem, h)
+                set_word(head, a, h + 1)
+                entry = where + 8 * (case + 1)
+                if word(code, where + 3) == 1:
+                    put_1(out, at, word(code, entry + 2))
+                    at += 1
+                else:
+                    store_i4(out, at, word(code, entry + 2))
+                    at += 4
+                pc = word(code, entry + 1)
+            elif op == ops.CONST:
+                need = a + _ROOM
+                if at + need > size_of_out:
+                    reason = ops.OVERFLOW
+                    break
+                for _ in range(a):
+                    put_1(out, at, np.int64(0))
+                    at += 1
+            elif op == ops.EXPECT:
+                put_1(out, at, a)
+                at += 1
+            elif op == ops.FRAME:
+                if depth >= ops.STACK:
+                    reason = ops.DEEP
+                    break
+                set_word(stack, depth * _F + BASE, at)
+                depth += 1
+                at += 4
+            elif op == ops.UNFRAME:
+                depth -= 1
+                start = word(stack, depth * _F + BASE)
+                store_i4(out, start, at - start - 4)
+            elif op == ops.BLOB or op == ops.REST or op == ops.RAW or op == ops.KRYO:
+                h = word(head, a)
+                start = get_4(mem, h)
+                n = get_4(mem, h + 4) - start
+                need = n + _ROOM
+                if at + need > size_of_out:
+                    reason = ops.OVERFLOW
+                    break
+                if op == ops.RAW and n != word(code, where + 3):
+                    reason = ops.BAD_LENGTH
+                    break
+                if op == ops.BLOB:
+                    store_i4(out, at, n)
+                    at += 4
+                copy_bytes(mem, word(base, b) + start, n, out, at, size_of_out - at)
+                at += n
+                set_word(head, a, h + 4)
+            elif op == ops.B_BYTES:
+                h = word(head, a)
+                start = get_4(mem, h)
+                n = get_4(mem, h + 4) - start
+                need = n + _ROOM
+                if at + need > size_of_out:
+                    reason = ops.OVERFLOW
+                    break
+                set_word(head, a, h + 4)
+                if n <= 7 and word(code, where + 4):
+                    current = word(stack, (depth - 1) * _F + CURRENT)
+                    for k in range(n):
+                        put_1(out, current + k, get_1(mem, word(base, b) + start + k))
+                    put_1(out, current + 7, n | 0x80)
+                else:
+                    copy_bytes(mem, word(base, b) + start, n, out, at, size_of_out - at)
+                    at = put_slot(out, stack, depth, at + n, at)
+            elif op == ops.VARIANT:
+                s = word(code, where + 3)
+                h = word(head, a)
+                g = word(head, s)
+                n = get_4(mem, h + 4) - get_4(mem, h)
+                m = get_4(mem, g + 4) - get_4(mem, g)
+                need = n + m + _ROOM
+                if at + need > size_of_out:
+                    reason = ops.OVERFLOW
+                    break
+                store_i4(out, at, n)
+                store_i4(out, at + 4, m)
+                at += 8
+                copy_bytes(mem, word(base, b) + get_4(mem, h), n, out, at, size_of_out - at)
+                at += n
+                start = word(base, word(code, where + 4)) + get_4(mem, g)
+                copy_bytes(mem, start, m, out, at, size_of_out - at)
+                at += m
+                set_word(head, a, h + 4)
+                set_word(head, s, g + 4)
+            elif op == ops.BIG_INT or op == ops.BIG_DECIMAL:
+                s = word(code, where + 3)
+                h = word(head, a)
+                v = word(head, s)
+                start = get_4(mem, h)
+                stop = get_4(mem, h + 4)
+                present = get_1(mem, v) != 0
+                need = stop - start + _ROOM
+                if present and stop == start:
+                    reason = ops.BAD_LENGTH
+                    break
+                if at + need > size_of_out:
+                    reason = ops.OVERFLOW
+                    break
+                set_word(head, a, h + 4)
+                set_word(head, s, v + 1)
+                if present:
+                    at = put_big_integer(out, at, mem, word(base, b) + start, word(base, b) + stop)
+                else:
+                    store_i4(out, at, np.int64(0))
+                    at += 4
+                if op == ops.BIG_DECIMAL:
+                    s = word(code, where + 4)
+                    h = word(head, s)
+                    if present:
+                        store_i4(out, at, get_4(mem, h))
+                        at += 4
+                    set_word(head, s, h + 4)
+            elif (
+                op == ops.DECIMAL_LONG
+                or op == ops.DECIMAL_BYTES
+                or op == ops.DECIMAL_FIXED
+                or op == ops.B_DECIMAL_LONG
+                or op == ops.B_DECIMAL_BYTES
+            ):
+                h = word(head, a)
+                low = get_8(mem, h)
+                high = get_8(mem, h + 8)
+                set_word(head, a, h + 16)
+                if op == ops.DECIMAL_BYTES:
+                    after = put_int128(out, at + 4, np.int64(0), low, high)
+                    store_i4(out, at, after - at - 4)
+                    at = after
+                elif op == ops.B_DECIMAL_BYTES:
+                    # Flink keeps 16 bytes whatever the number needs.
+                    put_8(out, at, np.int64(0))
+                    put_8(out, at + 8, np.int64(0))
+                    n = put_int128(out, at, np.int64(0), low, high) - at
+                    frame = (depth - 1) * _F
+                    put_8(out, word(stack, frame + CURRENT), (at - word(stack, frame + BASE)) << 32 | n)
+                    at += 16
+                else:
+                    size = b if op == ops.DECIMAL_FIXED else np.int64(8)
+                    need = size + _ROOM
+                    if at + need > size_of_out:
+                        reason = ops.OVERFLOW
+                        break
+                    if not fits_int128(low, high, size):
+                        reason = ops.RANGE
+                        break
+                    if op == ops.B_DECIMAL_LONG:
+                        put_8(out, word(stack, (depth - 1) * _F + CURRENT), low)
                     else:
-                        store_i8(out, at, seconds * 1000 + nanos // 1_000_000 if present else _MIN8)
-                        store_i4(out, at + 8, nanos if present else np.int64(0))
-                    at += 12
-                cursor[a] += 1
-                cursor[b] += 1
-            elif op == LOCAL_DATE or op == LOCAL_TIME or op == LOCAL_DATE_TIME:
-                present = a8[base[b] + cursor[b]] != 0
-                days = np.int64(0)
+                        at = put_int128(out, at, size, low, high)
+            elif (
+                op == ops.MILLIS
+                or op == ops.INSTANT
+                or op == ops.SQL_TIMESTAMP
+                or op == ops.WIDE_INSTANT
+                or op == ops.WIDE_SQL_TIMESTAMP
+            ):
+                h = word(head, a)
+                v = word(head, b)
                 nanos = np.int64(0)
-                if op == LOCAL_DATE:
-                    days = np.int64(np.int32(a32[base[a] + cursor[a]]))
-                elif op == LOCAL_TIME:
-                    nanos = np.int64(a64[base[a] + cursor[a]])
+                if op == ops.WIDE_INSTANT or op == ops.WIDE_SQL_TIMESTAMP:
+                    s = word(code, where + 3)
+                    w = word(head, s)
+                    nanos = get_4(mem, w)
+                    set_word(head, s, w + 4)
+                at = put_stamp(op, out, at, get_8(mem, h), get_1(mem, v) != 0, nanos)
+                set_word(head, a, h + 8)
+                set_word(head, b, v + 1)
+            elif (
+                op == ops.LOCAL_DATE
+                or op == ops.LOCAL_TIME
+                or op == ops.LOCAL_DATE_TIME
+                or op == ops.WIDE_DATE
+                or op == ops.WIDE_DATE_TIME
+            ):
+                h = word(head, a)
+                v = word(head, b)
+                month = np.int64(0)
+                day = np.int64(0)
+                nanos = np.int64(0)
+                if op == ops.LOCAL_TIME or op == ops.LOCAL_DATE_TIME:
+                    value = get_8(mem, h)
+                    set_word(head, a, h + 8)
                 else:
-                    nanos = np.int64(a64[base[a] + cursor[a]])
-                    days = nanos // _DAY_NANOS
-                    nanos -= days * _DAY_NANOS
-                cursor[a] += 1
-                cursor[b] += 1
-                if op != LOCAL_TIME:
-                    if present:
-                        year, month, day = civil_from_days(days)
-                        store_i4(out, at, year)
-                        out[at + 4] = month
-                        out[at + 5] = day
-                    else:
-                        store_i4(out, at, _MIN4)
-                        store_i2(out, at + 4, np.int64(-0x8000))
-                    at += 6
-                if op != LOCAL_DATE:
-                    if present:
-                        seconds = nanos // _NANOS
-                        out[at] = seconds // 3600
-                        out[at + 1] = seconds // 60 % 60
-                        out[at + 2] = seconds % 60
-                        store_i4(out, at + 3, nanos - seconds * _NANOS)
-                    else:
-                        out[at] = 0x80
-                        store_i2(out, at + 1, np.int64(-0x8000))
-                        store_i4(out, at + 3, _MIN4)
-                    at += 7
-            elif op == MARK or op == FILL1 or op == FILL2 or op == FILL4 or op == FILL8 or op == FILL_OFFSET:
-                cursor[a] += 1
-            elif op == JUMP:
-                pc = a - 1
-            pc += 1
-        if reason != OK:
-            cursor[:] = saved
+                    value = get_4(mem, h)
+                    value -= (value >> 31) << 32
+                    set_word(head, a, h + 4)
+                if op == ops.WIDE_DATE or op == ops.WIDE_DATE_TIME:
+                    s = word(code, where + 3)
+                    w = word(head, s)
+                    month = get_1(mem, w)
+                    set_word(head, s, w + 1)
+                    s = word(code, where + 4)
+                    w = word(head, s)
+                    day = get_1(mem, w)
+                    set_word(head, s, w + 1)
+                    if op == ops.WIDE_DATE_TIME:
+                        s = word(code, where + 5)
+                        w = word(head, s)
+                        nanos = get_8(mem, w)
+                        set_word(head, s, w + 8)
+                at = put_local(op, out, at, value, get_1(mem, v) != 0, month, day, nanos)
+                set_word(head, b, v + 1)
+            elif (
+                op == ops.TIMESTAMP_DATA
+                or op == ops.WIDE_TIMESTAMP_DATA
+                or op == ops.B_TIMESTAMP
+                or op == ops.B_WIDE_TIMESTAMP
+            ):
+                h = word(head, a)
+                millis = get_8(mem, h)
+                set_word(head, a, h + 8)
+                if op == ops.WIDE_TIMESTAMP_DATA or op == ops.B_WIDE_TIMESTAMP:
+                    w = word(head, b)
+                    nanos = get_4(mem, w)
+                    set_word(head, b, w + 4)
+                else:
+                    per_milli = _MILLI // b
+                    value = millis
+                    millis = value // per_milli
+                    nanos = (value - millis * per_milli) * b
+                if op == ops.TIMESTAMP_DATA or op == ops.WIDE_TIMESTAMP_DATA:
+                    store_i8(out, at, millis)
+                    store_i4(out, at + 8, nanos)
+                    at += 12
+                else:
+                    frame = (depth - 1) * _F
+                    put_8(out, at, millis)
+                    put_8(out, word(stack, frame + CURRENT), (at - word(stack, frame + BASE)) << 32 | nanos)
+                    at += 8
+            elif op == ops.B_ROW:
+                header = (a + 8 + 63) >> 6 << 3
+                total = header + (a << 3)
+                need = total + _ROOM
+                if at + need > size_of_out:
+                    reason = ops.OVERFLOW
+                    break
+                if depth >= ops.STACK:
+                    reason = ops.DEEP
+                    break
+                nested = word(code, where + 3)
+                if nested == 0:
+                    at += 4
+                for k in range(0, total, 8):
+                    put_8(out, at + k, np.int64(0))
+                h = word(head, b)
+                put_1(out, at, get_1(mem, h))
+                set_word(head, b, h + 1)
+                frame = depth * _F
+                set_word(stack, frame + BASE, at)
+                set_word(stack, frame + START, at + header)
+                set_word(stack, frame + KIND, np.int64(NESTED if nested else ALONE))
+                depth += 1
+                at += total
+            elif op == ops.B_1 or op == ops.B_2 or op == ops.B_4 or op == ops.B_8:
+                h = word(head, a)
+                current = word(stack, (depth - 1) * _F + CURRENT)
+                if op == ops.B_1:
+                    put_1(out, current, get_1(mem, h))
+                    h += 1
+                elif op == ops.B_2:
+                    put_2(out, current, get_2(mem, h))
+                    h += 2
+                elif op == ops.B_4:
+                    put_4(out, current, get_4(mem, h))
+                    h += 4
+                else:
+                    put_8(out, current, get_8(mem, h))
+                    h += 8
+                set_word(head, a, h)
+            elif op == ops.B_ARRAY:
+                h = word(head, a)
+                n = get_4(mem, h + 4) - get_4(mem, h)
+                size = word(code, where + 3)
+                need = n * size + (n >> 3) + 2 * _ROOM
+                if at + need > size_of_out:
+                    reason = ops.OVERFLOW
+                    break
+                if depth >= ops.STACK:
+                    reason = ops.DEEP
+                    break
+                set_word(head, a, h + 4)
+                kind = np.int64(NESTED)
+                if word(code, where + 4) == 0:
+                    kind = np.int64(ALONE)
+                    at += 4
+                at = start_elements(out, at, stack, depth, n, size, kind)
+                depth += 1
+                if n == 0:
+                    at = finish_value(out, stack, depth, at)
+                    depth -= 1
+                    pc = b
+                else:
+                    set_word(stack, (depth - 1) * _F + LOOP, pc)
+            elif op == ops.B_MAP:
+                if depth + 1 >= ops.STACK:
+                    reason = ops.DEEP
+                    break
+                h = word(head, a)
+                frame = depth * _F
+                set_word(stack, frame + LEFT, get_4(mem, h + 4) - get_4(mem, h))
+                set_word(head, a, h + 4)
+                nested = word(code, where + 4)
+                if nested == 0:
+                    at += 4
+                set_word(stack, frame + BASE, at)
+                set_word(stack, frame + KIND, np.int64(NESTED if nested else ALONE))
+                depth += 1
+                at += 4
+            elif op == ops.B_MAP_KEYS or op == ops.B_MAP_VALUES:
+                n = word(stack, (depth - 1) * _F + LEFT)
+                need = n * b + (n >> 3) + 2 * _ROOM
+                if at + need > size_of_out:
+                    reason = ops.OVERFLOW
+                    break
+                kind = np.int64(KEYS if op == ops.B_MAP_KEYS else VALUES)
+                at = start_elements(out, at, stack, depth, n, b, kind)
+                depth += 1
+                if n == 0:
+                    at = finish_value(out, stack, depth, at)
+                    depth -= 1
+                    pc = a
+                else:
+                    set_word(stack, (depth - 1) * _F + LOOP, pc)
+            elif op == ops.B_ARRAY_NEXT:
+                frame = (depth - 1) * _F
+                left = word(stack, frame + LEFT) - 1
+                if left > 0:
+                    set_word(stack, frame + LEFT, left)
+                    set_word(stack, frame + INDEX, word(stack, frame + INDEX) + 1)
+                    set_word(stack, frame + CURRENT, word(stack, frame + CURRENT) + a)
+                    pc = word(stack, frame + LOOP)
+                else:
+                    at = finish_value(out, stack, depth, at)
+                    depth -= 1
+            elif op == ops.B_END:
+                at = finish_value(out, stack, depth, at)
+                depth -= 1
+            else:
+                reason = ops.BAD_TAG
+                break
+        if reason != ops.OK:
             break
         row += 1
         offsets[row] = at

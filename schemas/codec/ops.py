@@ -1,55 +1,92 @@
 """The instructions of the codec programs. One program serves both ways: decode reads bytes, encode writes them.
 
-A program is an int64 array of shape (n, 5): op, then operands. ``s*`` operands are slots: growing columns of one
-element width that live in one arena. A *null path* is a run of ``FILL*`` instructions which gives each slot
-below a null node its placeholder, so that the children of an Arrow struct keep its length.
+A program is an int64 array of shape (n, 8): op, then operands. Operands that start with ``s`` are slots: growing
+columns of one element width that live in one arena. A *null path* is a run of ``FILL*`` instructions which gives
+each slot below a null node its placeholder, so that the children of an Arrow struct keep its length.
 """
 
 from __future__ import annotations
 
-END = 0
-JUMP = 1  # target
-# Fixed-width big-endian values: slot
-I1, I2, I4, I8 = 2, 3, 4, 5
-BOOL = 6  # slot; any byte but 0 is true
-I8_FLIPPED = 7  # slot; the sign bit is flipped on the wire (timers)
-CONST = 8  # count: that many zero bytes, of no meaning (VoidNamespace)
-# Variable-width values: offsets slot, data slot[, validity slot]
-STR = 9  # soff, sdata, svalid: StringValue; null = 0
-STR_VALUE = 10  # soff, sdata: StringValueSerializer; varint(n), no null
-BLOB = 11  # soff, sdata: i4 length, bytes
-REST = 12  # soff, sdata, keep: the bytes up to the end of the value, less ``keep``
-BIG_INT = 13  # soff, sdata, svalid
-# Null flags: svalid, target of the null path, the byte that means null
-FLAG = 14
-POJO = 15  # svalid, target, -: flags byte 1 = null, 2 = this class
-# Collections
-LIST = 16  # soff, target behind the loop, least bytes of an element
-NEXT = 17  # -: back to the body while elements remain
-DELIMITED = 18  # soff, target behind the loop: elements up to the end of the value, one ',' between them
-DELIMITED_NEXT = 19
-# Row masks
-MASK = 20  # bytes of the mask
-MASK_BIT = 21  # svalid, target of the null path, bit
-ROW_KIND = 22  # slot: bits 0 and 1 of the mask
-UNMASK = 23
-# Dates and times, null in band: slot, svalid
-MILLIS = 24  # i8, Long.MIN_VALUE = null
-SQL_TIMESTAMP = 25  # -> nanoseconds
-INSTANT = 26  # -> nanoseconds
-LOCAL_DATE = 27  # -> days
-LOCAL_TIME = 28  # -> nanoseconds of the day
-LOCAL_DATE_TIME = 29  # -> nanoseconds
-ENUM = 30  # slot, number of constants
-# Null paths: slot (FILL_OFFSET repeats the last offset)
-FILL1, FILL2, FILL4, FILL8, FILL_OFFSET = 31, 32, 33, 34, 35
-PAD = 37  # count: zero bytes that stand for a null value
-DECIMAL = 38  # soff, sdata, svalid, slot of the scale
+from itertools import count
 
-MARK = 39  # slot: the position itself, for callers that cut a value in pieces
+_number = count()
+
+
+def _next(n: int) -> list[int]:
+    return [next(_number) for _ in range(n)]
+
+
+END, JUMP = _next(2)  # JUMP: target
+# Fixed-width big-endian values: slot
+I1, I2, I4, I8, BOOL = _next(5)  # BOOL: any byte but 0 is true
+# The same behind a null flag: slot, svalid, the byte that means null. What POJO fields are made of.
+F_I1, F_I2, F_I4, F_I8, F_BOOL = _next(5)
+# Strings: soff, sdata[, svalid[, null byte]]. STR: StringValue, null = 0; STR_VALUE: varint(n), no null.
+STR, F_STR, STR_VALUE = _next(3)
+# Null flags: svalid, target of the null path, the byte that means null, 1 if svalid is the flag's own
+FLAG, BRANCH = _next(2)  # BRANCH: an i4, the union branch that means null
+POJO = next(_number)  # svalid, target of the null path, number of CASEs, sclass, svalid of the class
+CASE = next(_number)  # target, tag (-1: a class name), start and length in the pool
+SWITCH = next(_number)  # stag, number of CASEs, bytes of the tag
+PRESENT = next(_number)  # svalid: the value is there
+FILL1, FILL2, FILL4, FILL8, FILL16, FILL_OFFSET = _next(6)  # slot; FILL_OFFSET repeats the last offset
+# Collections
+LIST, NEXT = _next(2)  # soff, target behind the loop, least bytes of an element
+DELIMITED, DELIMITED_NEXT = _next(
+    2
+)  # soff, target: elements up to the end of the value, one ',' between them
+BLOCK, BLOCK_NEXT = _next(2)  # soff, target, least: Avro's varint count, the elements, 0
+MASKED_LIST, LIST_BIT = _next(2)  # soff, target; LIST_BIT: svalid, target of the null path, -, own
+# Row masks
+MASK = next(_number)  # bytes of the mask
+MASK_BIT = next(_number)  # svalid, target of the null path, bit, own
+ROW_KIND = next(_number)  # slot: bits 0 and 1 of the mask
+UNMASK = next(_number)
+# Others
+I8_FLIPPED = next(_number)  # slot; the sign bit is flipped on the wire (timers)
+CONST = next(_number)  # count: that many zero bytes, of no meaning (VoidNamespace, padding)
+EXPECT = next(_number)  # a byte that has to be there
+ENUM = next(_number)  # slot, number of constants
+FRAME, UNFRAME = _next(2)  # i4 length, and what it frames
+# Bytes: soff, sdata
+BLOB = next(_number)  # -, -, 1 if it is text: i4 length, bytes
+REST = next(_number)  # -, -, keep: the bytes up to the end of the value, less ``keep``
+RAW = next(_number)  # -, -, n: that many bytes
+VARIANT = next(_number)  # soff, sdata of the value; soff, sdata of the metadata
+BIG_INT = next(_number)  # -, -, svalid
+BIG_DECIMAL = next(_number)  # -, -, svalid, sscale
+DECIMAL_LONG, DECIMAL_BYTES, DECIMAL_FIXED = _next(3)  # slot of 16 bytes[, size]
+# Dates and times, null in band: slot, svalid
+MILLIS = next(_number)  # i8, Long.MIN_VALUE = null
+SQL_TIMESTAMP, INSTANT = _next(2)  # nanoseconds
+LOCAL_DATE, LOCAL_TIME, LOCAL_DATE_TIME = _next(3)  # days, nanoseconds of the day, nanoseconds
+TIMESTAMP_DATA = next(_number)  # slot, nanoseconds of the column's unit
+# The same where Arrow's 64 bits do not hold them
+WIDE_INSTANT, WIDE_SQL_TIMESTAMP = _next(2)  # sseconds or smillis, svalid, snanos
+WIDE_DATE, WIDE_DATE_TIME = _next(2)  # syear, svalid, smonth, sday[, snanos of the day]
+WIDE_TIMESTAMP_DATA = next(_number)  # smillis, snanos
+# Flink SQL's binary formats; a frame on the stack knows where the current field or element lies
+B_ROW = next(_number)  # fields, skind, 1 if nested in another binary value
+B_BIT = next(_number)  # svalid, target of the null path, field, own
+B_ARRAY, B_ARRAY_NEXT = _next(2)  # soff, target behind the loop, bytes of an element, nested
+B_ELEMENT_BIT = next(_number)  # svalid, target of the null path, -, own
+B_MAP, B_MAP_KEYS, B_MAP_VALUES = _next(3)  # soff, -, -, nested; target, bytes of an element
+B_END = next(_number)  # the row or map is done
+B_1, B_2, B_4, B_8 = _next(4)  # slot
+B_BYTES = next(_number)  # soff, sdata, 1 if it is text, 1 if short ones stand in the slot
+B_DECIMAL_LONG, B_DECIMAL_BYTES = _next(2)  # slot of 16 bytes
+B_TIMESTAMP = next(_number)  # slot, nanoseconds of the column's unit
+B_WIDE_TIMESTAMP = next(_number)  # smillis, snanos
+KRYO = next(_number)  # soff, sdata, Kryo's major version: one value, measured and kept as bytes
+
+MARK = next(_number)  # slot of 8 bytes: the position itself, for callers that cut a value in pieces
 
 # How rows lie: each its own span that its value may leave in part or must fill, or one behind the other.
 PART, EXACT, CHAINED = 0, 1, 2
+
+#: Words of a stack frame: collections, masks and binary values keep their place in one.
+FRAME_WORDS = 8
+STACK = 64
 
 # What a kernel answers beside the position: 0 is success.
 (
@@ -66,7 +103,10 @@ PART, EXACT, CHAINED = 0, 1, 2
     NULL,
     BAD_SEPARATOR,
     DEEP,
-) = range(13)
+    BAD_TAG,
+    BAD_BINARY,
+    BAD_KRYO,
+) = range(16)
 
 REASONS = {
     SHORT: "the data ends inside the value",
@@ -75,9 +115,13 @@ REASONS = {
     BAD_FLAG: "a flag byte has a value that Flink does not write",
     BAD_STRING: "a string is not what Flink writes",
     BAD_ENUM: "an enum index is beyond its constants",
-    RANGE: "a time is beyond what Arrow's 64-bit column holds",
+    RANGE: "a number or time is beyond what its Arrow column holds",
     SUBCLASS: "a subclass whose serializer is not in the snapshot",
     OVERFLOW: "the value has more elements than its bytes can hold",
+    NULL: "a null stands where the serializer holds none",
     BAD_SEPARATOR: "list elements are not separated by a comma",
     DEEP: "the value is nested too deeply",
+    BAD_TAG: "a tag names no alternative of its union",
+    BAD_BINARY: "a binary row, array or map points outside itself",
+    BAD_KRYO: "a Kryo value of a class that is not known here",
 }

@@ -109,13 +109,6 @@ def known_savepoints(corpus: Path, releases: tuple[str, ...]) -> list[Path]:
     return found
 
 
-def test_every_tenth_user_is_corrupt_until_repaired() -> None:
-    for version in ("1.20.5", "2.3.0"):
-        _, expected = golden(version, "rocksdb-native")
-        assert corrupt_users(expected) == [f"user-{i}" for i in range(0, 60, 10)]
-        assert corrupt_users(users_repaired(expected)) == []
-
-
 def test_a_missing_timer_and_a_wrong_value_are_told(flink: FlinkHarness) -> None:
     savepoint, expected = golden(flink.version, "hashmap-native")
     [found] = flink.restore([Restore(snapshot=savepoint, backend="hashmap", parallelism=1)])
@@ -133,8 +126,3 @@ def test_a_snapshot_that_flink_cannot_read_fails_with_its_reason(flink: FlinkHar
     (tmp_path / "_metadata").write_bytes(b"not a savepoint")
     with pytest.raises(FlinkFailure, match=r"(?i)unexpected magic number"):
         flink.restore([Restore(snapshot=tmp_path, backend="hashmap", parallelism=1)])
-
-
-def corrupt_users(contents: Contents) -> list[str]:
-    users = contents["operators"]["session-tracker"]["keyed"]["user-state"]["entries"]
-    return [e["key"] for e in users if e["value"]["fields"]["lastSeenTimestamp"] < 0]

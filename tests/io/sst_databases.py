@@ -69,6 +69,21 @@ def log_of(records: Iterable[bytes]) -> bytes:
     return bytes(out)
 
 
+def options_text(families: Iterable[str], family: dict[str, object], table: dict[str, object]) -> str:
+    """An OPTIONS file with the same options for each column family."""
+    sections: dict[str, dict[str, object]] = {
+        "Version": {"rocksdb_version": "8.10.0", "options_file_version": "1.1"},
+        "DBOptions": {"create_if_missing": "true"},
+    }
+    for name in families:
+        sections[f'CFOptions "{name}"'] = {**family, "table_factory": "BlockBasedTable"}
+        sections[f'TableOptions/BlockBasedTable "{name}"'] = table
+    return "".join(
+        f"[{name}]\n" + "".join(f"  {key}={value}\n" for key, value in section.items()) + "\n"
+        for name, section in sections.items()
+    )
+
+
 @dataclass
 class Database:
     """A RocksDB database in ``folder``; ``table`` and ``family`` are options as an OPTIONS file has them."""
@@ -89,17 +104,7 @@ class Database:
             **self.family,
         }
         table = {"format_version": 5, "checksum": "kXXH3", **self.table}
-        sections = {
-            "Version": {"rocksdb_version": "8.10.0", "options_file_version": "1.1"},
-            "DBOptions": {"create_if_missing": "true"},
-            'CFOptions "default"': {**family, "table_factory": "BlockBasedTable"},
-            'TableOptions/BlockBasedTable "default"': table,
-        }
-        text = "".join(
-            f"[{name}]\n" + "".join(f"  {key}={value}\n" for key, value in section.items()) + "\n"
-            for name, section in sections.items()
-        )
-        (self.folder / "OPTIONS-999999").write_text(text)
+        (self.folder / "OPTIONS-999999").write_text(options_text(["default"], family, table))
         options = Options.load_latest(str(self.folder))
         (self.folder / "OPTIONS-999999").unlink()
         return options

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rocksdict import IngestExternalFileOptions, Options, SstFileWriter
+from rocksdict import IngestExternalFileOptions, Options, PlainTableFactoryOptions, Rdict, SstFileWriter
 from statelift.io.sst.format import IndexType
 from statelift.io.sst.scan import get, scan
 from statelift.io.sst.table import approximate_offsets
@@ -298,7 +298,7 @@ def test_approximate_offsets_follow_the_keys(tmp_path: Path) -> None:
 
 def test_batches_are_sorted_bounded_and_grow_for_one_large_entry(tmp_path: Path) -> None:
     database = Database(tmp_path)
-    sizes = {i: 10 for i in range(300)} | {77: 50000}
+    sizes = dict.fromkeys(range(300), 10) | {77: 50000}
     database.flush([("put", b"%04d" % i, bytes(size)) for i, size in sizes.items()])
     batches = list(scan(database.tables(), batch_bytes=2000))
     assert [batch.schema.names for batch in batches] == [["key", "value"]] * len(batches)
@@ -358,8 +358,6 @@ def test_refused_by_name(
     database.folder, database.table, database.family = tmp_path, table, family
     options, families = database.options()
     options.create_if_missing(True)
-    from rocksdict import Rdict
-
     Rdict(str(tmp_path), options, column_families=families).close()
     database.flush([("merge", b"%04d" % i, bytes(300)) for i in range(2000)])
     if "ZSTD" in str(family):
@@ -370,8 +368,6 @@ def test_refused_by_name(
 
 def test_a_plain_table_is_refused_by_name(tmp_path: Path) -> None:
     options = Options(raw_mode=True)
-    from rocksdict import PlainTableFactoryOptions
-
     options.set_plain_table_factory(PlainTableFactoryOptions())
     writer = SstFileWriter(options)
     writer.open(str(tmp_path / "plain.sst"))
