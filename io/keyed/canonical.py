@@ -86,7 +86,7 @@ class _Scanner:
         spans: Sequence[Positions],
     ) -> Window:
         window: Window = {}
-        for state in np.unique(ids).tolist():
+        for state in np.flatnonzero(np.bincount(ids)).tolist():
             if self.wanted is not None and state not in self.wanted:
                 continue
             mask = ids == state
