@@ -21,7 +21,6 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-
 from statelift.io.keyed.canonical import CanonicalWriter
 from statelift.io.keyed.header import KeyedBackendHeader, write_keyed_header
 from statelift.io.keyed.meta_info import BackendStateType, StateMetaInfo
