@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute
 
 from ..io.keyed.backend import KeyedStateType
 from ..io.keyed.canonical import prefix_bytes

@@ -120,31 +120,39 @@ class CanonicalWriter:
     """Writes windows as a canonical stream. ``offsets[kg]`` is where key group kg begins, 0 where it is empty.
 
     ``base`` is the position of the first byte in the stream: the header's length, or what earlier parts took.
+    The last window is held back, since the next one may go on with its last state.
     """
 
     out: StoreWriter
     base: int
     offsets: dict[int, int] = field(default_factory=dict)
     position: int = 0
-    _open: int = -1
+    _held: Bytes | None = None
+    _flag: int = 0  # in ``_held``: the first byte of the last key
+    _open: tuple[int, int] = (-1, -1)  # key group and state of the last entry
 
     def write(self, window: Window) -> None:
         """Append entries; key groups never fall from one window to the next."""
         window = {state: batch for state, batch in window.items() if len(batch)}
         if not window:
             return
-        runs = [_Runs.of(state, batch) for state, batch in sorted(window.items())]
+        first = min((int(batch.key_groups[0]), state) for state, batch in window.items())
+        if first[0] < self._open[0]:
+            raise ValueError(f"key group {first[0]} after {self._open[0]}")
+        goes_on = first == self._open
+        runs = [
+            _Runs.of(state, batch, goes_on=goes_on and state == first[1])
+            for state, batch in sorted(window.items())
+        ]
         groups = np.concatenate([run.groups for run in runs])
         order = np.lexsort((np.concatenate([np.full(len(r.groups), i) for i, r in enumerate(runs)]), groups))
-        if groups[order[0]] < self._open:
-            raise ValueError(f"key group {groups[order[0]]} after {self._open}")
         sizes = np.concatenate([run.sizes for run in runs])[order]
         ordered = groups[order]
         new_group = np.empty(len(ordered), np.bool_)
-        new_group[0] = ordered[0] != self._open
+        new_group[0] = ordered[0] != self._open[0]
         new_group[1:] = ordered[1:] != ordered[:-1]
         closes = new_group.astype(np.int64) * 2
-        if self._open < 0:
+        if self._open[0] < 0:
             closes[0] = 0
         ends = np.cumsum(sizes + closes)
         starts = ends - sizes
@@ -159,22 +167,37 @@ class CanonicalWriter:
             at += len(run.groups)
         for group, start in zip(ordered[new_group].tolist(), starts[new_group].tolist(), strict=True):
             self.offsets[group] = self.base + self.position + start
-        self._open = int(ordered[-1])
-        self._put(out)
+        last = max((int(batch.key_groups[-1]), state) for state, batch in window.items())
+        self._hold(out, window[last[1]], goes_on)
+        self._open = last
+
+    def _hold(self, out: Bytes, last: EntryBatch, goes_on: bool) -> None:
+        if self._held is not None and goes_on:
+            self._held[self._flag] &= 0x7F
+        self._put_held()
+        self._held = out
+        self._flag = len(out) - 4 - int(last.values.lengths[-1] + last.keys.lengths[-1])
+        self.position += len(out)
 
     def finish(self) -> None:
         """End the last key group. The output is left open."""
-        if self._open >= 0:
-            self._put(np.full(2, 0xFF, np.uint8))
+        self._put_held()
+        if self._open[0] >= 0:
+            self.out.write(b"\xff\xff")
+            self.position += 2
 
-    def _put(self, data: npt.NDArray[np.uint8]) -> None:
-        self.out.write(memoryview(data))
-        self.position += len(data)
+    def _put_held(self) -> None:
+        if self._held is not None:
+            self.out.write(memoryview(self._held))  # type: ignore[arg-type]
+            self._held = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """The entries of one state, cut where the key group changes: ``groups`` and framed ``sizes`` of each run."""
+    """The entries of one state, cut where the key group changes: ``groups`` and framed ``sizes`` of each run.
+
+    Where the first run ``goes_on`` with the state that was last written, its id does not come again.
+    """
 
     state: int
     batch: EntryBatch
@@ -182,13 +205,14 @@ class _Runs:
     sizes: npt.NDArray[np.int64]
     firsts: npt.NDArray[np.int64]
     framed: npt.NDArray[np.int64]
+    goes_on: bool
 
     @staticmethod
-    def of(state: int, batch: EntryBatch) -> _Runs:
+    def of(state: int, batch: EntryBatch, *, goes_on: bool) -> _Runs:
         changes = np.flatnonzero(np.diff(batch.key_groups)) + 1
         firsts = np.concatenate([[0], changes]).astype(np.int64)
         framed = batch.keys.lengths + batch.values.lengths + 8
-        framed[firsts] += 2
+        framed[firsts[1:] if goes_on else firsts] += 2
         return _Runs(
             state,
             batch,
@@ -196,12 +220,14 @@ class _Runs:
             np.add.reduceat(framed, firsts),
             firsts,
             framed,
+            goes_on,
         )
 
     def write(self, out: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> None:
         rows = len(self.batch)
         first, last = np.zeros(rows, np.bool_), np.zeros(rows, np.bool_)
         first[self.firsts] = True
+        first[0] = not self.goes_on
         last[np.concatenate([self.firsts[1:] - 1, [rows - 1]])] = True
         before = np.cumsum(self.framed) - self.framed
         counts = np.diff(np.concatenate([self.firsts, [rows]]))

@@ -83,7 +83,7 @@ def read_rocksdb(
         tables = families.get(name, ())
         if tables:
             batches = scan(tables, lower, upper, batch_bytes=share)
-            cursors[state] = _Cursor(_entries(batches, prefix, name))
+            cursors[state] = Cursor(_entries(batches, prefix, name))
     yield from align(cursors)
 
 
@@ -98,7 +98,7 @@ def _entries(batches: Iterator[pa.RecordBatch], prefix: int, name: str) -> Itera
 
 
 @dataclass(slots=True)
-class _Cursor:
+class Cursor:
     """One state's batches in key-group order, one of them at hand."""
 
     batches: Iterator[EntryBatch]
@@ -119,7 +119,7 @@ class _Cursor:
         return batch.slice(0, rows)
 
 
-def align(cursors: Mapping[int, _Cursor]) -> Iterator[Window]:
+def align(cursors: Mapping[int, Cursor]) -> Iterator[Window]:
     """Windows of several states' batches such that key groups never fall from one window to the next."""
     while True:
         heads = {state: batch for state, cursor in cursors.items() if (batch := cursor.fill()) is not None}

@@ -20,6 +20,7 @@ DEFAULT_BATCH_BYTES = 16 << 20
 
 _WINDOW_BYTES = 64 << 20
 _ROW_BYTES = 16
+_PORTION_ENTRIES = 1 << 15
 _THREADS = 4
 
 
@@ -46,7 +47,8 @@ def scan(
                 bound = _extend(cursors)
                 pieces = [piece for cursor in cursors if cursor.slices for piece in cursor.take(bound)]
                 for group in _overlapping(pieces):
-                    yield from batches.add(_resolve(group, cover))
+                    for part in _portions(group):
+                        yield from batches.add(_resolve(part, cover))
                 cursors = [cursor for cursor in cursors if cursor.slices or cursor.frontier is not None]
             yield from batches.rest()
         finally:
@@ -75,6 +77,22 @@ def _overlapping(pieces: list[Slice]) -> Iterator[list[Slice]]:
         end = max(end, last)
     if group:
         yield [pieces[i] for i in sorted(group)]
+
+
+def _portions(group: list[Slice]) -> Iterator[list[Slice]]:
+    """A group cut at user keys into portions whose merge, which jumps from run to run, stays in the caches."""
+    while len(group) > 1 and sum(len(piece) for piece in group) > 2 * _PORTION_ENTRIES:
+        longest = max(group, key=len)
+        step = max(1, _PORTION_ENTRIES // len(group))
+        parts = [
+            piece.split(longest.columns.key(longest.start + min(step, len(longest) - 1))) for piece in group
+        ]
+        portion = [below for below, _ in parts if len(below)]
+        if not portion:
+            break
+        yield portion
+        group = [rest for _, rest in parts if len(rest)]
+    yield group
 
 
 def _extend(cursors: list[Cursor]) -> bytes | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from .format import (
     INTERNAL_KEY_SUFFIX,
     MAX_SEQUENCE_NUMBER,
     META_COMPRESSION_DICTIONARY,
+    META_INDEX,
     META_PROPERTIES,
     META_RANGE_DELETIONS,
     BlockHandle,
@@ -146,6 +147,7 @@ def open_table(
         format_version=footer.format_version,
         verify=verify,
         file_size=size,
+        base_context_checksum=footer.base_context_checksum,
     )
     source = _Tail(read_ranges, start, tail)
     [metaindex_run] = source.runs([footer.metaindex])
@@ -153,10 +155,13 @@ def open_table(
     handles = {name.decode("latin-1"): handle for name, handle in _handles(metaindex, size, file).items()}
     if META_COMPRESSION_DICTIONARY in handles:
         raise UnsupportedVersionError("SST file is compressed with a dictionary", where=Where(file=file))
+    index = footer.index or handles.get(META_INDEX)
+    if index is None:
+        raise FormatError("SST file has no index", where=Where(file=file))
     names = [name for name in (META_PROPERTIES, META_RANGE_DELETIONS) if name in handles]
     if META_PROPERTIES not in names:
         raise FormatError("SST file has no properties", where=Where(file=file))
-    properties_run, *range_runs, index_run = source.runs([*(handles[name] for name in names), footer.index])
+    properties_run, *range_runs, index_run = source.runs([*(handles[name] for name in names), index])
     properties = read_properties(_raw_properties(form, properties_run), file)
     seqno = _global_seqno(properties, live, file)
     deletions = [
@@ -181,7 +186,7 @@ def open_table(
         global_seqno=seqno,
         smallest=live.smallest[:-INTERNAL_KEY_SUFFIX] if live else b"",
         range_deletions=tuple(_clip(d, live) for d in deletions) if live else tuple(deletions),
-        data_end=min((h.offset for h in (*handles.values(), footer.index)), default=size),
+        data_end=min((h.offset for h in (*handles.values(), index)), default=size),
         _form=form,
         _read_ranges=read_ranges,
         _top=read_index(form, unpack(form, index_run), 0, properties, top=top),
@@ -218,24 +223,13 @@ def _raw_properties(form: BlockFormat, run: RawRun) -> dict[bytes, bytes]:
     try:
         return as_mapping(decode(form, unpack(form, run), internal_keys=False))
     except FormatError:
-        unchecked = BlockFormat(
-            file=form.file,
-            checksum=form.checksum,
-            format_version=form.format_version,
-            verify=False,
-            file_size=form.file_size,
-        )
+        unchecked = replace(form, verify=False)
         columns = decode(unchecked, unpack(unchecked, run), internal_keys=False)
         names = [columns.key(i) for i in range(len(columns))]
         if GLOBAL_SEQNO not in names or columns.value_lengths[names.index(GLOBAL_SEQNO)] != 8:
             raise
         at = int(columns.value_starts[names.index(GLOBAL_SEQNO)])
-        zeroed = RawRun(
-            data=run.data[:at] + bytes(8) + run.data[at + 8 :],
-            offset=run.offset,
-            offsets=run.offsets,
-            sizes=run.sizes,
-        )
+        zeroed = replace(run, data=run.data[:at] + bytes(8) + run.data[at + 8 :])
         unpack(form, zeroed)
         return as_mapping(columns)
 

@@ -90,6 +90,20 @@ def test_every_checksum(tmp_path: Path, checksum: str) -> None:
     assert_reads_alike(database)
 
 
+@pytest.mark.parametrize("checksum", CHECKSUMS)
+def test_format_version_6_has_checksums_that_depend_on_the_place(tmp_path: Path, checksum: str) -> None:
+    table = {
+        "checksum": checksum,
+        "block_size": 700,
+        "format_version": 6,
+        "index_type": "kTwoLevelIndexSearch",
+    }
+    database = levelled(Database(tmp_path, table=table))
+    assert {table.format_version for table in database.tables()} == {6}
+    assert 0 not in {table.footer.base_context_checksum for table in database.tables()}
+    assert_reads_alike(database)
+
+
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 def test_every_compression(tmp_path: Path, compression: str) -> None:
     database = levelled(Database(tmp_path, family={"compression": compression}))
@@ -337,7 +351,6 @@ def test_column_family_and_counts_come_from_the_properties(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("table", "family", "message"),
     [
-        ({"format_version": 6}, {}, "format version 6"),
         (
             {},
             {"comparator": "rocksdb.ReverseBytewiseComparator"},

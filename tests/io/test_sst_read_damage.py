@@ -18,6 +18,7 @@ QUICK = settings(max_examples=150, deadline=None)
 TABLES = [
     {"checksum": "kCRC32c", "block_size": 150},
     {"checksum": "kXXH3", "index_type": "kTwoLevelIndexSearch", "block_size": 60, "metadata_block_size": 60},
+    {"checksum": "kxxHash64", "format_version": 6, "block_size": 150},
     {"checksum": "kxxHash", "format_version": 2, "index_block_restart_interval": 4, "block_size": 60},
 ]
 
@@ -142,6 +143,13 @@ RESTARTS = struct.pack("<II", 0, 1)
 def test_a_crafted_table_is_read() -> None:
     block = entry(0, b"a" + tag(1), b"1") + entry(1, b"b" + tag(1), b"2") + RESTARTS
     assert read(crafted(block), verify=True) == [(b"a", b"1"), (b"ab", b"2")]
+
+
+def test_a_newer_format_version_is_refused_by_name() -> None:
+    newer = crafted(RESTARTS)[:-12] + struct.pack("<IQ", 7, 0x88E241B785F4CFF7)
+    error = read(newer, verify=True)
+    assert isinstance(error, UnsupportedVersionError)
+    assert "format version 7" in str(error)
 
 
 @pytest.mark.parametrize(

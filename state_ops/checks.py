@@ -1,0 +1,174 @@
+"""Checks of a new snapshot against the report of the run that wrote it and the assertions of its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..io.keyed.entries import EntryBatch
+from ..io.stores import Stores
+from ..schemas.errors import StateliftError
+from ..schemas.hashing import stability
+from .carry import sha256_of
+from .digest import Digest
+from .plan import Plan
+from .report import Report
+from .results import plain
+from .snapshot import KeyedState, Operator, Snapshot, State, open_snapshot
+
+SAMPLES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One check: ``what`` says in a line what was seen; ``rows`` are the first things that break it."""
+
+    name: str
+    passed: bool
+    what: str
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+
+def run_checks(plan: Plan, report: Report, stores: Stores | None = None) -> list[CheckResult]:
+    """All checks of a finished run, in order; a check that cannot be run has failed and says why."""
+    stores = stores or Stores()
+    checks: dict[str, Callable[[], CheckResult]] = {
+        "reads-back": lambda: check_reads_back(open_target(plan, stores)),
+        "content": lambda: check_content(report, open_target(plan, stores)),
+        "key-groups": lambda: check_key_groups(open_target(plan, stores)),
+        "carried-over": lambda: check_carried(report, stores),
+    }
+    for name, query in plan.checks.items():
+        checks[name] = lambda n=name, q=query: check_sql(n, q, open_target(plan, stores))  # type: ignore[misc]
+    return [_guarded(name, check) for name, check in checks.items()]
+
+
+def open_target(plan: Plan, stores: Stores) -> Snapshot:
+    """The new snapshot, with the plan's names for its operators."""
+    return open_snapshot(plan.target, stores=stores, uids=plan.uids)
+
+
+def _guarded(name: str, check: Callable[[], CheckResult]) -> CheckResult:
+    try:
+        return check()
+    except StateliftError as error:
+        return CheckResult(name, False, str(error))
+
+
+def _keyed_states(snapshot: Snapshot) -> Iterator[tuple[Operator, State]]:
+    for operator in snapshot.operators:
+        for state in operator.states:
+            yield operator, state
+
+
+def check_reads_back(snapshot: Snapshot) -> CheckResult:
+    """Every state of the snapshot opens and every entry decodes."""
+    rows, states, faults = 0, 0, []
+    for operator, state in _keyed_states(snapshot):
+        states += 1
+        try:
+            rows += sum(len(batch) for batch in state.batches())
+        except StateliftError as error:
+            faults.append({"operator": operator.label, "state": state.name, "fault": str(error)})
+    faults += [
+        {"operator": operator.label, "state": None, "fault": str(problem)}
+        for operator in snapshot.operators
+        for problem in operator.problems
+    ]
+    what = f"{rows} rows of {states} states decode"
+    return CheckResult(
+        "reads-back", not faults, what if not faults else f"{len(faults)} faults", faults[:SAMPLES]
+    )
+
+
+def check_content(report: Report, snapshot: Snapshot) -> CheckResult:
+    """Entries and digest of every rewritten state are those of the run; of states it only kept, the source's."""
+    wrong = []
+    for state in report.states:
+        seen = digest_of(snapshot, state.operator, state.name)
+        expected = state.read_digest if state.operation == "kept" else state.written_digest
+        if seen != expected:
+            wrong.append(
+                {
+                    "operator": state.operator, "state": state.name, "entries": seen.entries,
+                    "expected entries": expected.entries, "digest": str(seen), "expected digest": str(expected),
+                }
+            )  # fmt: skip
+    what = f"entries and digests of {len(report.states)} states are as expected"
+    return CheckResult(
+        "content", not wrong, what if not wrong else f"{len(wrong)} states differ", wrong[:SAMPLES]
+    )
+
+
+def digest_of(snapshot: Snapshot, operator: str, name: str) -> Digest:
+    """The digest of a keyed state's entries, read from the snapshot; that of none, where it does not have it."""
+    total = Digest()
+    states = {state.name: state for state in snapshot.operator(operator).states}
+    state = states.get(name)
+    if isinstance(state, KeyedState):
+        for batch in _entries(state):
+            total += Digest.of(batch)
+    return total
+
+
+def _entries(state: KeyedState) -> Iterator[EntryBatch]:
+    for backend, number in state.parts:
+        for window in backend.windows(None, frozenset((number,))):
+            yield window[number]
+
+
+def check_key_groups(snapshot: Snapshot) -> CheckResult:
+    """Every key lies in the key group that Flink computes for it, as far as the key's hash can be computed."""
+    checked, wrong, unknown = 0, [], []
+    for operator, state in _keyed_states(snapshot):
+        if not isinstance(state, KeyedState):
+            continue
+        reason = stability(state.type.key)
+        if reason is not None:
+            unknown.append(f"{operator.label}.{state.name} ({reason})")
+            continue
+        for batch in state.batches():
+            groups = state.table.key_groups(batch.column(batch.schema.get_field_index("key")))
+            found = batch.column(batch.schema.get_field_index("key_group")).to_numpy()
+            checked += len(batch)
+            for row in np.flatnonzero(groups != found)[: SAMPLES - len(wrong)].tolist():
+                wrong.append(
+                    {
+                        "operator": operator.label, "state": state.name, "key": plain(batch.column(0)[row].as_py()),
+                        "key group": int(found[row]), "expected": int(groups[row]),
+                    }
+                )  # fmt: skip
+    what = f"{checked} keys are in their key groups" + (
+        f"; not checked: {', '.join(unknown)}" if unknown else ""
+    )
+    return CheckResult("key-groups", not wrong, what if not wrong else "keys lie in wrong key groups", wrong)
+
+
+def check_carried(report: Report, stores: Stores) -> CheckResult:
+    """Every file that was carried over is the same bytes as its source."""
+    wrong = []
+    for file in report.carried:
+        copy = f"{report.target}/{file.name}"
+        if stores.size(copy) != file.length or (
+            sha256_of(stores, copy, 0, file.length) != sha256_of(stores, file.source, file.start, file.length)
+        ):
+            wrong.append({"file": copy, "source": file.source})
+    total = sum(file.length for file in report.carried)
+    what = f"{len(report.carried)} files, {total} bytes, are the same as in the source"
+    return CheckResult(
+        "carried-over", not wrong, what if not wrong else f"{len(wrong)} files differ", wrong[:SAMPLES]
+    )
+
+
+def check_sql(name: str, query: str, snapshot: Snapshot) -> CheckResult:
+    """A plan's own assertion: each row that its query returns breaks it."""
+    rows: list[dict[str, Any]] = []
+    count = 0
+    for batch in snapshot.sql(query):
+        count += len(batch)
+        rows += plain(batch.slice(0, SAMPLES - len(rows)).to_pylist())
+    what = "no row breaks it" if not count else f"{count} rows break it"
+    return CheckResult(name, not count, what, rows)

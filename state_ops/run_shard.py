@@ -1,0 +1,240 @@
+"""One shard's work: read the key groups, change what the plan changes, write the files of the target.
+
+File names depend on the plan alone: a shard that is tried again replaces its own files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from ..io.keyed.backend import KeyedBackend
+from ..io.keyed.canonical import CanonicalWriter
+from ..io.keyed.entries import EntryBatch, Window
+from ..io.keyed.header import KeyedBackendHeader, write_keyed_header
+from ..io.keyed.rocksdb import Cursor, RocksDbWriter, align
+from ..io.metadata import KeyGroupRange
+from ..io.sst.sst_file import ColumnFamily
+from ..io.stores import StoreWriter
+from ..schemas.errors import StateliftError, StoreError, Where
+from ..schemas.wire import Writer
+from .digest import Digest
+from .job import Job, OperatorWork, Shard, Unit
+from .results import ShardResult, SstFile, StateResult, UnitResult
+from .snapshot import DEFAULT_BATCH_BYTES
+from .transform import Transform
+from .whole_select import WholeSelect
+
+Progress = Callable[[int], None]
+
+#: SST file numbers of the n-th piece of a subtask begin at n times this.
+NUMBERS_PER_PIECE = 100_000
+
+
+def stream_name(operator: str, subtask: int) -> str:
+    """The file of a subtask's canonical stream in the target."""
+    return f"{operator}-{subtask}"
+
+
+def header_bytes(header: KeyedBackendHeader) -> bytes:
+    """The header as it is written: never compressed."""
+    writer = Writer()
+    write_keyed_header(writer, KeyedBackendHeader(key_serializer=header.key_serializer, states=header.states))
+    return writer.getvalue()
+
+
+def column_families(header: KeyedBackendHeader) -> dict[int, ColumnFamily]:
+    """The column family of each state id: ids from 1 in the order of the header, as Flink gives them."""
+    return {i: ColumnFamily(id=i + 1, name=state.name) for i, state in enumerate(header.states)}
+
+
+def record_url(job: Job, shard: Shard) -> str:
+    """Where a finished shard's result is kept until the snapshot is committed."""
+    what = hashlib.sha256((job.digest + shard.model_dump_json()).encode()).hexdigest()[:24]
+    return job.file(f".statelift/{what}.json")
+
+
+def run_shard(
+    job: Job, shard: Shard, *, progress: Progress | None = None, batch_bytes: int = DEFAULT_BATCH_BYTES
+) -> ShardResult:
+    """Do a shard's work, or take over what an earlier run of the same plan did of it.
+
+    ``progress`` is told the stored bytes of each unit when it is done. Raises StateliftError; the files written
+    so far are no snapshot and are replaced by the next try.
+    """
+    done = _earlier(job, shard)
+    if done is not None:
+        if progress:
+            progress(shard.nbytes)
+        return done
+    units = []
+    selects: dict[str, dict[str, WholeSelect]] = {}
+    try:
+        for unit in shard.units:
+            work = job.work[unit.operator]
+            if unit.operator not in selects:
+                selects[unit.operator] = {
+                    name: WholeSelect.run(job.snapshot, work, name) for name in sorted(work.whole)
+                }
+            units.append(_run_unit(job, work, unit, selects[unit.operator], batch_bytes))
+            if progress:
+                progress(unit.nbytes)
+    finally:
+        for operator in selects.values():
+            for select in operator.values():
+                select.close()
+    result = ShardResult(number=shard.number, units=units)
+    job.stores.put(record_url(job, shard), result.model_dump_json().encode())
+    job.written.add(record_url(job, shard))
+    return result
+
+
+def _earlier(job: Job, shard: Shard) -> ShardResult | None:
+    with suppress(StoreError, ValueError):
+        raw = job.stores.read(record_url(job, shard))
+        result = ShardResult.model_validate_json(raw)
+        for unit in result.units:
+            files = [(unit.part, unit.size)] if unit.part else []
+            files += [(sst_file(unit.operator, unit.subtask, f.info().name), f.size) for f in unit.sst_files]
+            if any(job.stores.size(job.file(name)) != size for name, size in files):
+                return None
+        return result.model_copy(update={"resumed": True})
+    return None
+
+
+def sst_file(operator: str, subtask: int, local_name: str) -> str:
+    """The file of the target that holds a file of a subtask's RocksDB directory."""
+    return f"{operator}-{subtask}-{local_name}"
+
+
+@dataclass(slots=True)
+class _Meter:
+    """Digests and changes of a unit's states as its windows go by."""
+
+    backend: KeyedBackend
+    transforms: dict[str, Transform]
+    states: dict[str, StateResult] = field(default_factory=dict)
+
+    def change(self, windows: Iterator[Window], replaced: frozenset[str]) -> Iterator[Window]:
+        for window in windows:
+            out: Window = {}
+            for state, batch in window.items():
+                name = self.backend.states[state].name
+                result = self.states.setdefault(name, StateResult())
+                if name not in replaced:
+                    result.read = _plus(result.read, batch)
+                transform = self.transforms.get(name)
+                if transform is not None:
+                    batch = transform.apply(batch)
+                if len(batch):
+                    result.written = _plus(result.written, batch)
+                    result.nbytes += batch.nbytes
+                    out[state] = batch
+            if out:
+                yield out
+
+    def finish(self) -> dict[str, StateResult]:
+        for name, transform in self.transforms.items():
+            self.states.setdefault(name, StateResult()).count(transform.changes)
+        return self.states
+
+
+def _plus(total: tuple[int, int, int], batch: EntryBatch) -> tuple[int, int, int]:
+    digest = Digest(*total) + Digest.of(batch)
+    return digest.entries, digest.low, digest.high
+
+
+def _run_unit(
+    job: Job, work: OperatorWork, unit: Unit, selects: dict[str, WholeSelect], batch_bytes: int
+) -> UnitResult:
+    backend = work.operator.keyed_backends[unit.subtask]
+    key_groups = KeyGroupRange(unit.key_group_start, unit.key_groups)
+    known = {state.name for state in backend.states}
+    transforms = {name: t for name, t in work.transforms().items() if name in known}
+    meter = _Meter(backend, transforms)
+    windows = meter.change(_windows(backend, key_groups, selects, batch_bytes), frozenset(selects))
+    where = Where(operator=work.operator.label, subtask=unit.subtask)
+    try:
+        write = _write_canonical if work.format == "canonical" else _write_rocksdb
+        result = write(job, backend, unit, windows)
+    except StateliftError as error:
+        raise error.at(where) from None
+    result.states = meter.finish()
+    if unit.piece == 0:
+        for name, select in selects.items():
+            select.report(
+                result.states.setdefault(name, StateResult()),
+                unit.subtask == min(work.operator.keyed_backends),
+            )
+    return result
+
+
+def _windows(
+    backend: KeyedBackend, key_groups: KeyGroupRange, selects: dict[str, WholeSelect], batch_bytes: int
+) -> Iterator[Window]:
+    """The unit's entries; those of a whole select in the place of its state's."""
+    if not selects:
+        return backend.windows(key_groups, None, batch_bytes)
+    cursors = {}
+    for number, state in enumerate(backend.states):
+        if state.name in selects:
+            cursors[number] = Cursor(selects[state.name].entries(key_groups))
+        else:
+            windows = backend.windows(key_groups, frozenset((number,)), batch_bytes)
+            cursors[number] = Cursor(window[n] for window in windows for n in window)
+    return align(cursors)
+
+
+def _write_canonical(job: Job, backend: KeyedBackend, unit: Unit, windows: Iterator[Window]) -> UnitResult:
+    name = stream_name(unit.operator, unit.subtask)
+    head = _header(backend)
+    if unit.pieces > 1:
+        name += f".part-{unit.piece:05d}"
+        head = b""
+    with _open(job, name) as out:
+        if head:
+            out.write(head)
+        writer = CanonicalWriter(out=out, base=len(head))
+        for window in windows:
+            writer.write(window)
+        writer.finish()
+    return UnitResult(
+        operator=unit.operator, subtask=unit.subtask, piece=unit.piece, states={},
+        part=name, size=len(head) + writer.position, offsets=writer.offsets,
+    )  # fmt: skip
+
+
+def _header(backend: KeyedBackend) -> bytes:
+    if not isinstance(backend.header, KeyedBackendHeader):
+        raise backend.header.reason
+    return header_bytes(backend.header)
+
+
+def _write_rocksdb(job: Job, backend: KeyedBackend, unit: Unit, windows: Iterator[Window]) -> UnitResult:
+    if not isinstance(backend.header, KeyedBackendHeader):
+        raise backend.header.reason
+    first = unit.piece * NUMBERS_PER_PIECE + 1
+    writer = RocksDbWriter(
+        open_file=lambda local: _open(job, sst_file(unit.operator, unit.subtask, local)),
+        families=column_families(backend.header),
+        numbers=iter(range(first, first + NUMBERS_PER_PIECE - 1)),
+    )
+    try:
+        for window in windows:
+            writer.write(window)
+        infos = writer.finish()
+    except BaseException:
+        writer.abort()
+        raise
+    return UnitResult(
+        operator=unit.operator, subtask=unit.subtask, piece=unit.piece, states={},
+        sst_files=[SstFile.of(info) for info in infos],
+    )  # fmt: skip
+
+
+def _open(job: Job, name: str) -> StoreWriter:
+    url = job.file(name)
+    job.written.add(url)
+    return job.stores.open_write(url)

@@ -1,0 +1,153 @@
+"""A query that makes a whole state: run once over the snapshot, its rows kept as entries sorted by key group.
+
+DuckDB holds the entries and spills them to disk, so the state may be larger than memory.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from ..io.keyed.entries import EntryBatch
+from ..io.metadata import KeyGroupRange
+from ..schemas.errors import EncodeError, PlanError, StateliftError, Where
+from .digest import Digest
+from .job import OperatorWork
+from .results import StateResult, plain
+from .snapshot import KeyedState, Snapshot
+from .sql import run_sql
+from .tables import KeyedTable
+
+_ROWS = 1 << 16
+_SAMPLES = 5
+
+
+@dataclass(slots=True)
+class WholeSelect:
+    """The entries of one replaced state, in a database of their own: ``before`` and ``after``."""
+
+    connection: duckdb.DuckDBPyConnection
+    folder: tempfile.TemporaryDirectory[str]
+    table: KeyedTable
+    read: Digest
+
+    @staticmethod
+    def run(snapshot: Snapshot, work: OperatorWork, name: str) -> WholeSelect:
+        """Run the state's query. Raises SqlError, EncodeError; PlanError for two rows with one key."""
+        state = work.operator.state(name)
+        if not isinstance(state, KeyedState):
+            raise PlanError("only keyed state can be selected anew", where=Where(state=name))
+        folder = tempfile.TemporaryDirectory(prefix="statelift-")
+        connection = duckdb.connect(str(Path(folder.name) / "entries.duckdb"))
+        select = WholeSelect(connection, folder, state.table, Digest())
+        where = Where(operator=work.operator.label, state=name)
+        try:
+            select._load(snapshot, state, work.plans[name].select or "")
+        except StateliftError as error:
+            select.close()
+            raise error.at(where) from None
+        except BaseException:
+            select.close()
+            raise
+        return select
+
+    def _load(self, snapshot: Snapshot, state: KeyedState, query: str) -> None:
+        for table in ("before", "after"):
+            self.connection.execute(
+                f"CREATE TABLE {table} (key_group INTEGER, composite_key BLOB, value BLOB)"
+            )
+        for backend, number in state.parts:
+            for window in backend.windows(None, frozenset((number,))):
+                self.read += Digest.of(window[number])
+                self._insert("before", window[number])
+        for batch in run_sql(snapshot, query):
+            if len(batch):
+                self._insert("after", self.table.encode(self._checked(batch)))
+        twice = self.connection.execute(
+            "SELECT key_group, composite_key FROM after GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
+        ).fetchone()
+        if twice is not None:
+            raise EncodeError(
+                f"the select gives several rows for one key (composite key {bytes(twice[1]).hex()})",
+                where=Where(key_group=twice[0]), todo="group or filter so that each key comes once",
+            )  # fmt: skip
+
+    def _checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        known = [name for name in self.table.schema.names if name not in ("key_group", "domain")]
+        missing = [name for name in known if name not in batch.schema.names]
+        if missing:
+            raise PlanError(f"the select gives no column {missing[0]!r}; it needs {', '.join(known)}")
+        return batch
+
+    def _insert(self, table: str, batch: EntryBatch) -> None:
+        entries = pa.Table.from_batches([batch.to_arrow()])
+        self.connection.register("entries", entries)
+        self.connection.execute(f"INSERT INTO {table} SELECT * FROM entries")
+        self.connection.unregister("entries")
+
+    def entries(self, key_groups: KeyGroupRange) -> Iterator[EntryBatch]:
+        """The new entries in ``key_groups``, in the order of their composite keys."""
+        cursor = self.connection.cursor()
+        reader = cursor.sql(
+            "SELECT key_group, composite_key, value FROM after"
+            f" WHERE key_group BETWEEN {key_groups.start} AND {key_groups.end} ORDER BY composite_key"
+        ).to_arrow_reader(_ROWS)
+        for batch in reader:
+            if len(batch):
+                yield _entries(batch)
+
+    def report(self, result: StateResult, first: bool) -> None:
+        """Add what the whole query did to the result of the operator's ``first`` unit."""
+        if not first:
+            return
+        result.read = (self.read.entries, self.read.low, self.read.high)
+        result.changed = self._number(
+            "SELECT count(*) FROM before b JOIN after a USING (key_group, composite_key) WHERE a.value <> b.value"
+        )
+        result.deleted = self._number(
+            "SELECT count(*) FROM before b ANTI JOIN after a USING (key_group, composite_key)"
+        )
+        result.added = self._number(
+            "SELECT count(*) FROM after a ANTI JOIN before b USING (key_group, composite_key)"
+        )
+        result.samples = plain(self._samples())
+
+    def _number(self, query: str) -> int:
+        row = self.connection.execute(query).fetchone()
+        return int(row[0]) if row else 0
+
+    def _samples(self) -> list[tuple[object, object]]:
+        rows = self.connection.sql(
+            "SELECT key_group, composite_key, b.value AS before, a.value AS after"
+            " FROM before b FULL JOIN after a USING (key_group, composite_key)"
+            f" WHERE b.value IS DISTINCT FROM a.value ORDER BY composite_key LIMIT {_SAMPLES}"
+        ).to_arrow_table()
+        samples = []
+        for row in rows.to_batches():
+            for i in range(len(row)):
+                samples.append((self._row(row.slice(i, 1), "before"), self._row(row.slice(i, 1), "after")))
+        return samples
+
+    def _row(self, row: pa.RecordBatch, side: str) -> object:
+        if not row.column(row.schema.get_field_index(side))[0].is_valid:
+            return None
+        names = ["key_group", "composite_key", side]
+        columns = [row.column(row.schema.get_field_index(name)) for name in names]
+        batch = pa.RecordBatch.from_arrays(columns, names=["key_group", "composite_key", "value"])
+        return self.table.decode(_entries(batch)).to_pylist()[0]
+
+    def close(self) -> None:
+        self.connection.close()
+        self.folder.cleanup()
+
+
+def _entries(batch: pa.RecordBatch) -> EntryBatch:
+    groups = batch.column(0).to_numpy(zero_copy_only=False).astype(np.int32)
+    keys, values = (batch.column(i).cast(pa.large_binary()) for i in (1, 2))
+    return EntryBatch.of(groups, keys, values)
