@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from ..schemas import types as t
+from ..schemas.codec import ops
 from ..schemas.codec.codec import Codec, DecodeError, binary_column
 from ..schemas.codec.shapes import compile_type
-from ..schemas.errors import FormatError, UnexpectedEndError, Where
+from ..schemas.errors import FormatError, UnexpectedEndError, UnsupportedVersionError, Where
 from ..schemas.from_snapshot import type_of
 from ..schemas.wire import Reader
 from .keyed.meta_info import StateMetaInfo
@@ -101,7 +102,8 @@ class OperatorBackend:
         return Where(file=self.stream.name, state=state.name, offset=offset)
 
     def _at(self, error: DecodeError, state: OperatorStateType, offset: int) -> FormatError:
-        return FormatError(error.what, where=self._where(state, offset))
+        raised = UnsupportedVersionError if error.reason == ops.SUBCLASS else FormatError
+        return raised(error.what, where=self._where(state, offset))
 
 
 def _broadcast(body: bytes, key: t.DataType, value: t.DataType) -> tuple[pa.Array, pa.Array]:

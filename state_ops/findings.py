@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..schemas.errors import FormatError, StateliftError, Where
+from ..schemas.errors import StateliftError, UnknownSerializerError, UnsupportedVersionError, Where
 
 EXAMPLES = 5
 """How many of many equal findings are given one by one."""
@@ -45,9 +45,9 @@ def unchecked(what: str, where: Where) -> Finding:
     return Finding(severity="unchecked", what=what, where=where)
 
 
-def of_error(error: StateliftError, where: Where, severity: Severity = "fault") -> Finding:
+def of_error(error: StateliftError, where: Where) -> Finding:
     """A finding of an error that something raised; ``where`` fills in the places it does not name."""
-    return Finding(severity=severity, what=error.what, where=error.where.within(where))
+    return Finding(severity=severity_of(error), what=error.what, where=error.where.within(where))
 
 
 @dataclass(slots=True)
@@ -88,8 +88,8 @@ def key_groups_text(numbers: Sequence[int]) -> str:
 
 def is_format_gap(error: StateliftError) -> bool:
     """Whether an error says that something is not read here, rather than that it is wrong."""
-    from ..schemas.errors import UnknownSerializerError, UnsupportedVersionError
+    return isinstance(error, UnknownSerializerError | UnsupportedVersionError)
 
-    return isinstance(error, UnknownSerializerError | UnsupportedVersionError) and isinstance(
-        error, FormatError
-    )
+
+def severity_of(error: StateliftError) -> Severity:
+    return "unchecked" if is_format_gap(error) else "fault"

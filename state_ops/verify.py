@@ -12,7 +12,7 @@ from ..io.operator_state import OperatorBackend, OperatorStateType
 from ..schemas import types as t
 from ..schemas.errors import StateliftError, StoreError, Where
 from ..schemas.hashing import stability
-from .findings import Finding, Progress, Tally, fault, is_format_gap, of_error, unchecked
+from .findings import Finding, Progress, Tally, fault, of_error, unchecked
 from .snapshot import DEFAULT_BATCH_BYTES, BroadcastState, Operator, Snapshot
 from .verify_files import check_files, check_key_group_ranges
 from .verify_keyed import KeyedCheck
@@ -123,8 +123,7 @@ def _check_operator_state(operator: Operator, tally: Tally, progress: Progress) 
                 whole.setdefault(state.name, True)
             except StateliftError as error:
                 whole[state.name] = False
-                severity = "unchecked" if is_format_gap(error) else "fault"
-                yield of_error(error, Where(state=state.name).within(where), severity)  # type: ignore[arg-type]
+                yield of_error(error, Where(state=state.name).within(where))
         progress(backend.nbytes)
         tally.nbytes += backend.nbytes
     tally.states += len(names)

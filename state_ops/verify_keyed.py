@@ -55,7 +55,7 @@ class KeyedCheck:
             elif self.backend.stream is not None:
                 self.backend.regions()
         except StateliftError as error:
-            yield of_error(error, self.where, "unchecked" if is_format_gap(error) else "fault")
+            yield of_error(error, self.where)
             return
         for wanted in self._parts():
             failed: list[tuple[int, StateliftError]] = []
