@@ -60,9 +60,7 @@ def _problems(operator: Operator, lost: _Lost) -> Iterator[Finding]:
         places = {(operator.meta.operator_id, error.where.subtask, kind) for kind in StreamKind}
         if isinstance(error, StoreError) and places & lost:
             continue
-        yield of_error(
-            error, Where(operator=operator.label), "unchecked" if is_format_gap(error) else "fault"
-        )
+        yield of_error(error, Where(operator=operator.label))
 
 
 # -- keyed -------------------------------------------------------------------------------------------------
