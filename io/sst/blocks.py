@@ -15,7 +15,7 @@ from .runs import MAX_DECODED_BYTES, BlockFormat, Bytes, Ints, UnpackedRun
 Tags = np.ndarray[Any, np.dtype[np.uint64]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Columns:
     """Decoded entries: key ``i`` is ``keys[key_offsets[i]:key_offsets[i + 1]]``, its value
     ``data[value_starts[i]:][:value_lengths[i]]``; ``tags`` are ``sequence << 8 | value type``."""

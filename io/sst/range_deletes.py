@@ -21,7 +21,7 @@ class RangeDeletion:
     sequence: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cover:
     """Disjoint stretches of user keys in order: from key ``i`` up to key ``i + 1``, entries below ``sequences[i]``
     are deleted (0: none)."""

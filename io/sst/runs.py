@@ -34,7 +34,7 @@ class BlockFormat:
         return Where(file=self.file, offset=offset)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RawRun:
     """Blocks that lie near each other in a file: ``data`` is the file from ``offset`` on; block ``i`` has
     ``sizes[i]`` bytes at ``offsets[i]`` of the file, and its trailer behind it."""
@@ -55,7 +55,7 @@ class RawRun:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class UnpackedRun:
     """A decompressed run: block ``i`` is ``data[starts[i]:ends[i]]`` and lies at ``offsets[i]`` of the file."""
 

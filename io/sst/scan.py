@@ -21,7 +21,7 @@ DEFAULT_BATCH_BYTES = 16 << 20
 _WINDOW_BYTES = 64 << 20
 _ROW_BYTES = 16
 _PORTION_ENTRIES = 1 << 15
-_THREADS = 4
+_THREADS = 8
 
 
 def scan(
@@ -36,7 +36,8 @@ def scan(
     The tables are those of one column family. Of each user key the newest entry counts (by sequence number; of equal
     ones that of the earlier table); deletions are applied and merge operands joined by commas, oldest first, as
     Flink's ``stringappendtest`` does. A batch holds at most ``batch_bytes`` of keys, values and offsets, or one
-    entry. Memory: about 64 MiB of decoded blocks, more only where one key has more.
+    entry. Memory does not grow with the tables: about 64 MiB of decoded
+    blocks and as much for batches and merging, more only where one key has more.
     """
     cover = cover_of(deletion for table in tables for deletion in table.range_deletions)
     batches = _Batches(batch_bytes)
@@ -110,7 +111,7 @@ def _extend(cursors: list[Cursor]) -> bytes | None:
     return min((c.frontier for c in cursors if c.frontier is not None), default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Resolved:
     """Resolved entries; ``key_ends``/``value_ends`` are Arrow offsets, the bytes are still where they were decoded."""
 

@@ -40,7 +40,7 @@ _GAP_BYTES = 16 << 10
 _RANGE_DELETION_SENTINEL = MAX_SEQUENCE_NUMBER << 8 | ValueType.RANGE_DELETION
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SstTable:
     """An open table: its properties, the upper level of its index and its range deletions are in memory.
 
@@ -56,10 +56,10 @@ class SstTable:
     smallest: bytes
     range_deletions: tuple[RangeDeletion, ...]
     data_end: int
-    _form: BlockFormat
-    _read_ranges: ReadRanges
-    _top: BlockIndex
-    _partitions: dict[int, BlockIndex] = field(default_factory=dict)
+    _form: BlockFormat = field(repr=False)
+    _read_ranges: ReadRanges = field(repr=False)
+    _top: BlockIndex = field(repr=False)
+    _partitions: dict[int, BlockIndex] = field(default_factory=dict, repr=False)
 
     @property
     def column_family_name(self) -> str:
