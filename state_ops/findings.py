@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from ..schemas.errors import StateliftError, UnknownSerializerError, UnsupportedVersionError, Where
@@ -22,6 +22,11 @@ class Finding:
     severity: Severity
     what: str
     where: Where
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON: what, and the places that are known."""
+        places = {field.name: getattr(self.where, field.name) for field in fields(self.where)}
+        return {"what": self.what, **{name: place for name, place in places.items() if place is not None}}
 
     def __str__(self) -> str:
         place = str(self.where)
