@@ -6,7 +6,9 @@
 """
 
 from .schemas.errors import StateliftError
+from .state_ops.apply import apply
+from .state_ops.plan import Plan
 from .state_ops.snapshot import Operator, Snapshot, State
 from .state_ops.snapshot import open_snapshot as open
 
-__all__ = ["Operator", "Snapshot", "State", "StateliftError", "open"]
+__all__ = ["Operator", "Plan", "Snapshot", "State", "StateliftError", "apply", "open"]

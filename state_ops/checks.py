@@ -66,7 +66,8 @@ def _keyed_states(snapshot: Snapshot) -> Iterator[tuple[Operator, State]]:
 
 def check_reads_back(snapshot: Snapshot) -> CheckResult:
     """Every state of the snapshot opens and every entry decodes."""
-    rows, states, faults = 0, 0, []
+    rows = states = 0
+    faults: list[dict[str, Any]] = []
     for operator, state in _keyed_states(snapshot):
         states += 1
         try:
@@ -122,7 +123,9 @@ def _entries(state: KeyedState) -> Iterator[EntryBatch]:
 
 def check_key_groups(snapshot: Snapshot) -> CheckResult:
     """Every key lies in the key group that Flink computes for it, as far as the key's hash can be computed."""
-    checked, wrong, unknown = 0, [], []
+    checked = 0
+    wrong: list[dict[str, Any]] = []
+    unknown: list[str] = []
     for operator, state in _keyed_states(snapshot):
         if not isinstance(state, KeyedState):
             continue

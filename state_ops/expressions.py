@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from ..schemas.errors import PlanError, SqlError, Where
@@ -90,7 +91,7 @@ def sql_error(error: Exception, schema: pa.Schema, where: Where) -> SqlError:
 
 
 def with_row_numbers(batch: pa.RecordBatch) -> pa.RecordBatch:
-    numbers = pa.array(range(len(batch)), pa.int64())
+    numbers = pa.array(np.arange(len(batch)))
     return pa.RecordBatch.from_arrays([*batch.columns, numbers], names=[*batch.schema.names, ROW])
 
 

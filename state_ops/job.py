@@ -140,7 +140,7 @@ def _operator_work(
                 "operator and broadcast state cannot be changed yet",
                 where=Where(operator=operator.label, state=name),
             )
-    formats = {backend.format for backend in backends.values()}
+    formats: set[str] = {backend.format for backend in backends.values()}
     if not formats or (not plans and (wanted is None or formats == {wanted})):
         return None
     target = wanted or _same_format(operator, formats)

@@ -112,9 +112,9 @@ def _states(job: Job, results: Sequence[ShardResult]) -> list[StateReport]:
     totals: dict[tuple[str, str], StateResult] = {}
     for result in results:
         for unit in result.units:
-            for name, state in unit.states.items():
+            for name, result_of_state in unit.states.items():
                 place = (unit.operator, name)
-                totals[place] = totals.get(place, StateResult()).add(state)
+                totals[place] = totals.get(place, StateResult()).add(result_of_state)
     reports = []
     for work in job.work.values():
         for state in work.operator.states:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,12 +36,11 @@ class Changes:
     def note(self, before: pa.RecordBatch | None, after: pa.RecordBatch | None) -> None:
         """Keep the first rows of a change as samples."""
         room = SAMPLES - len(self.samples)
-        if room > 0:
-            rows = [part.slice(0, room).to_pylist() if part is not None else None for part in (before, after)]
-            count = max(len(part) for part in rows if part is not None)
-            self.samples += [
-                tuple(part[i] if part is not None else None for part in rows) for i in range(count)
-            ]  # type: ignore[misc]
+        if room <= 0:
+            return
+        old = before.slice(0, room).to_pylist() if before is not None else []
+        new = after.slice(0, room).to_pylist() if after is not None else []
+        self.samples += list(zip_longest(old, new))
 
     def add(self, other: Changes) -> None:
         self.read += other.read

@@ -68,8 +68,11 @@ class _Scanner:
         at = np.array([0, bounds[0, 0], self.state, 0, kernels.FULL], np.int64)
         while at[4] == kernels.FULL:
             row_groups, ids = np.empty(rows, np.int32), np.empty(rows, np.int32)
-            spans = [np.empty(rows, np.int64) for _ in range(4)]
-            kernels.scan(data, groups, bounds, self.states, self.prefix, row_groups, ids, *spans, at)
+            spans = np.empty((4, rows), np.int64)
+            kernels.scan(
+                data, groups, bounds, self.states, self.prefix, row_groups, ids,
+                spans[0], spans[1], spans[2], spans[3], at,
+            )  # fmt: skip
             count = int(at[3])
             window = self._split(data, row_groups[:count], ids[:count], [span[:count] for span in spans])
             if window:
@@ -90,7 +93,7 @@ class _Scanner:
         spans: Sequence[Positions],
     ) -> Window:
         window: Window = {}
-        for state in np.unique(ids).tolist():
+        for state in np.flatnonzero(np.bincount(ids)).tolist():
             if self.wanted is not None and state not in self.wanted:
                 continue
             mask = ids == state

@@ -141,6 +141,9 @@ def align(cursors: Mapping[int, Cursor]) -> Iterator[Window]:
         yield window
 
 
+_LEAST_RUN = 4 << 20
+"""Bytes of entries that are held until some are sorted."""
+
 #: Opens a file of the database for writing by its local name.
 OpenFile = Callable[[str], StoreWriter]
 
@@ -189,7 +192,7 @@ class _FamilyWriter:
     def add(self, batch: EntryBatch) -> None:
         self.pending.append(batch)
         self.held += batch.nbytes + 16 * len(batch)
-        if self.held < 4 << 20:
+        if self.held < _LEAST_RUN:
             return
         whole = concat(self.pending)
         last = int(whole.key_groups[-1])
