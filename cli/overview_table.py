@@ -8,20 +8,29 @@ from rich.text import Text
 
 from .overview import OperatorOverview, Overview, StateOverview
 
-_ARROW = {"value": "value", "map_key": "map key", "namespace": "namespace"}
-
 
 def show(found: Overview) -> None:
-    """Print a table of the operators and their states, then what is not resolved and what is wrong."""
-    console = Console(highlight=False, soft_wrap=False)
+    """Print the operators and their states, then what is not resolved and what is wrong."""
+    console = Console(highlight=False)
     if not console.is_terminal:
-        console = Console(highlight=False, width=200)
-    console.print(Text(found.url, style="bold"))
-    console.print(_facts(found))
-    console.print()
-    console.print(_table(found))
+        console = Console(highlight=False, width=160)
+    console.print(Text(found.url, style="bold"), soft_wrap=True)
+    console.print(_facts(found), soft_wrap=True)
+    with_state = [operator for operator in found.operators if _is_shown(operator)]
+    widths = (
+        max((len(s.name) for o in with_state for s in o.states), default=0),
+        max((len(_entries(s)) for o in with_state for s in o.states), default=0),
+    )
+    for operator in with_state:
+        console.print()
+        console.print(_head(operator), soft_wrap=True)
+        console.print(_states(operator, *widths))
     for line in _remarks(found):
         console.print(line, soft_wrap=True)
+
+
+def _is_shown(operator: OperatorOverview) -> bool:
+    return bool(operator.states or operator.other or operator.bytes or operator.problems)
 
 
 def _facts(found: Overview) -> str:
@@ -33,39 +42,24 @@ def _facts(found: Overview) -> str:
     return "; ".join([*parts, f"{len(found.operators)} operators", size(found.bytes)])
 
 
-def _table(found: Overview) -> Table:
-    table = Table(show_edge=False, header_style="bold", pad_edge=False)
-    table.add_column("operator", overflow="fold", min_width=20)
-    table.add_column("p / max", justify="right", no_wrap=True)
-    table.add_column("state", overflow="fold")
-    table.add_column("kind", no_wrap=True)
-    table.add_column("types", overflow="fold", ratio=1)
-    table.add_column("entries", justify="right", no_wrap=True)
-    table.add_column("bytes", justify="right", no_wrap=True)
-    for operator in found.operators:
-        _add(table, operator)
-    return table
-
-
-def _add(table: Table, operator: OperatorOverview) -> None:
-    head = [_label(operator), f"{operator.parallelism} / {operator.max_parallelism}"]
-    tail = size(operator.bytes) if operator.bytes else ""
-    first = operator.states[0] if operator.states else None
-    if first is None:
-        table.add_row(*head, Text(", ".join(operator.other) or "no state", style="dim"), "", "", "", tail)
-    for state in operator.states:
-        lead, end = (head, tail) if state is first else (["", ""], "")
-        table.add_row(*lead, Text(state.name), state.kind, _types(state), _entries(state), end)
-    if operator.states and operator.other:
-        table.add_row("", "", Text(", ".join(operator.other), style="dim"), "", "", "", "")
-    table.add_section()
-
-
-def _label(operator: OperatorOverview) -> Text:
+def _head(operator: OperatorOverview) -> Text:
     text = Text(operator.uid or operator.id, style="bold")
-    if operator.name:
-        text.append(f"\n{operator.name}", style="not bold dim")
-    return text
+    name = f"  {operator.name}" if operator.name else ""
+    facts = [f"parallelism {operator.parallelism}, max {operator.max_parallelism}"]
+    facts += [size(operator.bytes)] if operator.bytes else []
+    return text.append(f"{name}  {'; '.join([*facts, *operator.other])}", style="not bold dim")
+
+
+def _states(operator: OperatorOverview, names: int, entries: int) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(width=0)
+    table.add_column(width=min(names, 40), overflow="fold")
+    table.add_column(width=len("aggregating"))
+    table.add_column(width=max(entries, 7), justify="right")
+    table.add_column(overflow="fold")
+    for state in operator.states:
+        table.add_row("", Text(state.name), state.kind, _entries(state), _types(state))
+    return table
 
 
 def _types(state: StateOverview) -> Text:
@@ -94,12 +88,12 @@ def _remarks(found: Overview) -> list[Text]:
                         f"not decoded, carried as bytes: {state.name} of {operator.uid or operator.id} ({state.opaque})"
                     )
                 )
-    lines += [
-        Text(f"unresolved: {operator.id}, {_has(operator)}")
-        for operator in found.operators
-        if operator.id in found.unresolved
-    ]
-    if found.unresolved:
+    bare = [o.uid or o.id + (f" ({o.name})" if o.name else "") for o in found.operators if not _is_shown(o)]
+    if bare:
+        lines.append(Text(f"without state: {', '.join(bare)}"))
+    unresolved = [o for o in found.operators if o.id in found.unresolved and _is_shown(o)]
+    lines += [Text(f"unresolved: {operator.id}, {_has(operator)}") for operator in unresolved]
+    if unresolved:
         lines.append(
             Text("uids are hashed here: name those of the job with --uid or --uids FILE", style="dim")
         )
