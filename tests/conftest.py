@@ -1,4 +1,4 @@
-"""Fixtures shared by all floors, and how long property tests look."""
+"""Fixtures shared by all floors."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT.parent / "shared" / "corpus"
 
-settings.register_profile("quick", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("long", deadline=None, max_examples=3000, suppress_health_check=[HealthCheck.too_slow])
+# Property tests: quick by default, HYPOTHESIS_PROFILE=long for a search worth a coffee.
+_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+settings.register_profile("quick", max_examples=60, deadline=None, derandomize=True, suppress_health_check=_SLOW)
+settings.register_profile("long", max_examples=5000, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
