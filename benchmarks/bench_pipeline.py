@@ -67,7 +67,8 @@ def main() -> None:
             f"repair and write {options.format}", options.keys * 2, nbytes,
             lambda: apply(plan, workers=options.workers),
         )  # fmt: skip
-        print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB, state {nbytes / 1e6:.0f} MB")
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"peak memory {peak:.0f} MiB, state {nbytes / 1e6:.0f} MB")
     finally:
         shutil.rmtree(folder)
 
@@ -158,7 +159,8 @@ def generate(folder: Path, keys: int) -> int:
         max_parallelism=MAX_PARALLELISM,
         subtask_states=(SubtaskState(subtask_index=0, managed_keyed_state=handle),),
     )
-    stores.put(str(folder / "_metadata"), write_metadata(Metadata(version=3, checkpoint_id=1, operator_states=(operator,))))
+    metadata = Metadata(version=3, checkpoint_id=1, operator_states=(operator,))
+    stores.put(str(folder / "_metadata"), write_metadata(metadata))
     return size
 
 

@@ -34,8 +34,5 @@ def test_a_floor_imports_only_from_floors_below_it() -> None:
 def test_types_hold(package: str, tmp_path: Path) -> None:
     """mypy does not follow the editable install's mapping; a link named as the package shows it the way."""
     (tmp_path / "statelift").symlink_to(ROOT)
-    config = str(ROOT / "pyproject.toml")
-    run(
-        str(BIN / "mypy"), "--config-file", config, "--cache-dir", str(ROOT / ".mypy_cache"), "-p", f"statelift.{package}",
-        cwd=tmp_path, MYPYPATH=str(tmp_path),
-    )  # fmt: skip
+    options = ["--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", str(ROOT / ".mypy_cache")]
+    run(str(BIN / "mypy"), *options, "-p", f"statelift.{package}", cwd=tmp_path, MYPYPATH=str(tmp_path))

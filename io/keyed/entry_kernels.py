@@ -167,8 +167,8 @@ def _put_var_length(out, at, n):  # type: ignore[no-untyped-def]
 
 
 @njit(
-    f"({_BYTES}, Array(int32, 1, 'C', readonly=True), int64, boolean, {_POSITIONS}, {_POSITIONS}, {_BYTES}, {_POSITIONS},"
-    f" {_POSITIONS}, {_BYTES}, {_POSITIONS}, {_POSITIONS}, {_POSITIONS}, uint8[::1])",
+    f"({_BYTES}, Array(int32, 1, 'C', readonly=True), int64, boolean, {_POSITIONS}, {_POSITIONS}, {_BYTES},"
+    f" {_POSITIONS}, {_POSITIONS}, {_BYTES}, {_POSITIONS}, {_POSITIONS}, {_POSITIONS}, uint8[::1])",
     cache=True,
     nogil=True,
 )
