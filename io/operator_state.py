@@ -16,7 +16,7 @@ from ..schemas import types as t
 from ..schemas.codec import ops
 from ..schemas.codec.codec import Codec, DecodeError, binary_column, binary_parts, run_decode
 from ..schemas.codec.shapes import compile_type
-from ..schemas.errors import FormatError, UnexpectedEndError, Where
+from ..schemas.errors import FormatError, UnexpectedEndError, UnsupportedVersionError, Where
 from ..schemas.from_snapshot import type_of
 from ..schemas.wire import Reader, Writer
 from .keyed.entries import Spans
@@ -136,7 +136,8 @@ class OperatorBackend:
         return Where(file=self.stream.name, state=state.name, offset=offset)
 
     def _at(self, error: DecodeError, state: OperatorStateType, offset: int) -> FormatError:
-        return FormatError(error.what, where=self._where(state, offset))
+        raised = UnsupportedVersionError if error.reason == ops.SUBCLASS else FormatError
+        return raised(error.what, where=self._where(state, offset))
 
 
 def _pairs(state: OperatorStateType) -> t.TupleType:
