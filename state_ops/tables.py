@@ -22,7 +22,7 @@ from ..schemas import types as t
 from ..schemas.codec import ops
 from ..schemas.codec.codec import Codec, DecodeError
 from ..schemas.codec.shapes import compile_delimited, compile_map_value, compile_timer, compile_type
-from ..schemas.errors import EncodeError, FormatError, InputError, Where
+from ..schemas.errors import EncodeError, FormatError, InputError, UnsupportedVersionError, Where
 from ..schemas.hashing import java_hash, key_groups, stability
 
 _TTL = "ttl_timestamp"
@@ -91,7 +91,8 @@ class KeyedTable:
 
     def _located(self, error: DecodeError, batch: EntryBatch, row: int) -> FormatError:
         where = Where(state=self.type.name, key_group=int(batch.key_groups[row]))
-        return FormatError(f"an entry does not decode as {self.type.value}: {error.what}", where=where)
+        raised = UnsupportedVersionError if error.reason == ops.SUBCLASS else FormatError
+        return raised(f"an entry does not decode as {self.type.value}: {error.what}", where=where)
 
     def _timers(self, batch: EntryBatch) -> dict[str, pa.Array]:
         keys = batch.keys

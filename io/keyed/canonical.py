@@ -32,13 +32,15 @@ def read_canonical(
     compressed: bool,
     wanted: frozenset[int] | None = None,
     batch_bytes: int = 16 << 20,
+    lenient: bool = False,
 ) -> Iterator[Window]:
     """The entries of the key groups ``regions``, in their order, in steps of about ``batch_bytes``.
 
-    ``states`` is how many the header defines; ``wanted`` leaves out other state ids. Raises FormatError naming
-    the key group and the offset (of the plain bytes where the stream is compressed).
+    ``states`` is how many the header defines; ``wanted`` leaves out other state ids. ``lenient`` lets entries
+    through whose key names another key group than the one they stand in. Raises FormatError naming the key group
+    and the offset (of the plain bytes where the stream is compressed).
     """
-    scanner = _Scanner(stream, states, prefix_bytes(max_parallelism), wanted)
+    scanner = _Scanner(stream, states, prefix_bytes(max_parallelism), wanted, lenient)
     for piece in pieces(stream, regions, compressed=compressed, chunk_bytes=batch_bytes):
         yield from scanner.piece(piece)
 
@@ -51,6 +53,7 @@ class _Scanner:
     states: int
     prefix: int
     wanted: frozenset[int] | None
+    lenient: bool
     rest: Bytes = field(default_factory=lambda: np.empty(0, np.uint8))
     state: int = -1
 
@@ -59,7 +62,8 @@ class _Scanner:
         data = np.concatenate([self.rest, piece.data]) if carried else piece.data
         bounds = piece.bounds.copy()
         bounds[:, 1] += carried
-        groups = np.array([region.key_group for region in piece.regions], np.int64)
+        any_group = kernels.ANY_KEY_GROUP if self.lenient else None
+        groups = np.array([any_group or region.key_group for region in piece.regions], np.int64)
         rows = min(_ROWS, len(data) // 9 + 1)
         at = np.array([0, bounds[0, 0], self.state, 0, kernels.FULL], np.int64)
         while at[4] == kernels.FULL:

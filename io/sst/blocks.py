@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ...schemas.errors import FormatError, UnsupportedVersionError, Where
+from .arrays import Bytes, Ints, Tags
 from .decode_kernels import KEEP_SEQUENCE, MESSAGES, OK, UNREAD_TYPE, decode_blocks, measure_blocks
 from .format import INTERNAL_KEY_SUFFIX, ValueType
-from .runs import MAX_DECODED_BYTES, BlockFormat, Bytes, Ints, UnpackedRun
-
-Tags = np.ndarray[Any, np.dtype[np.uint64]]
+from .runs import MAX_DECODED_BYTES, BlockFormat, UnpackedRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

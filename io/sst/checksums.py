@@ -13,9 +13,8 @@ import numpy as np
 import xxhash
 from numba import njit
 
+from .arrays import Ints
 from .format import Checksum
-
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 _POLYNOMIAL = 0x82F63B78
 _MASK_DELTA = 0xA282EAD8

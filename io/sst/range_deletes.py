@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .blocks import Tags
-from .runs import Bytes, Ints
+from .arrays import Bytes, Ints, Tags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

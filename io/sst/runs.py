@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ...schemas.errors import FormatError, Where
-from .checksums import Ints, block_checksum, context_modifiers, first_bad_crc32c
+from .arrays import Bytes, Ints
+from .checksums import block_checksum, context_modifiers, first_bad_crc32c
 from .compression import MAX_RATIO, decompress_into, refuse
 from .decode_kernels import packed_sizes
 from .format import BLOCK_TRAILER_SIZE, BlockHandle, Checksum
-
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 MAX_DECODED_BYTES = 1 << 32
 """A run of blocks that decodes to more than this is not what RocksDB writes: a scan reads a few MiB at a time."""

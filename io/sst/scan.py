@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from .arrays import Bytes, Ints
 from .cursor import Cursor, Slice
 from .merge_kernels import gather_keys, gather_values, measure_resolved, merge_runs, resolve
 from .range_deletes import Cover, cover_of
-from .runs import Bytes, Ints
 from .table import SstTable
 
 SCHEMA = pa.schema([("key", pa.large_binary()), ("value", pa.large_binary())])

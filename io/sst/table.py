@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...schemas.errors import FormatError, UnsupportedVersionError, Where
+from .arrays import Ints
 from .blocks import Columns, as_mapping, decode
 from .footer import Footer, read_footer, read_handle
 from .format import (
@@ -28,7 +29,7 @@ from .little import LittleReader
 from .manifest_read import LiveFile
 from .properties import GLOBAL_SEQNO, TableProperties, read_properties
 from .range_deletes import RangeDeletion
-from .runs import BlockFormat, Ints, RawRun, unpack
+from .runs import BlockFormat, RawRun, unpack
 
 ReadRanges = Callable[[list[tuple[int, int]]], list[bytes]]
 """Reads ``(start, length)`` stretches of one file, in the order given."""
@@ -82,6 +83,10 @@ class SstTable:
         for i, index in zip(missing, self._read_partitions(missing), strict=True):
             self._partitions[i] = index
         index = BlockIndex.join([self._partitions[i] for i in wanted])
+        if np.any(index.offsets[1:] < index.offsets[:-1] + index.sizes[:-1] + BLOCK_TRAILER_SIZE):
+            raise FormatError(
+                "blocks of the index's partitions are out of order", where=Where(file=self.file)
+            )
         return index.part(index.blocks(lower, upper))
 
     def _read_partitions(self, numbers: list[int]) -> list[BlockIndex]:
