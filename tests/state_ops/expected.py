@@ -14,7 +14,6 @@ from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from statelift.schemas import types as t
 
@@ -72,11 +71,7 @@ def _scalars(name: str, values: pa.Array) -> list[Json]:
             return values.to_pylist()
         case "void" | "null" | "tuple0":
             return [None] * len(values)
-        case "float":
-            return [
-                None if one is None else _double(float(str(np.float32(one)))) for one in values.to_pylist()
-            ]
-        case "double":
+        case "float" | "double":
             return [None if one is None else _double(one) for one in values.to_pylist()]
         case "char":
             return _tagged("$char", values.to_pylist())
