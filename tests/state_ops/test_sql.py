@@ -126,9 +126,9 @@ def test_a_state_is_joined_with_a_parquet_file(snapshot: Snapshot, tmp_path: Pat
 
 
 def test_more_than_the_memory_limit_is_spilled(snapshot: Snapshot) -> None:
-    query = "SELECT count(*) AS n FROM (SELECT a.key FROM recent a, recent b, range(200) ORDER BY ALL)"
+    query = "SELECT count(*) AS n FROM (SELECT a.key FROM recent a, recent b, range(2500) ORDER BY ALL)"
     reader = run_sql(snapshot, query, memory_limit="64MB")
-    assert reader.read_all().to_pylist() == [{"n": 720_000}]
+    assert reader.read_all().to_pylist() == [{"n": 9_000_000}]
 
 
 def test_show_tables_lists_the_states_without_reading_them(snapshot: Snapshot, reads: list[str]) -> None:
@@ -146,7 +146,11 @@ def test_show_tables_lists_the_states_without_reading_them(snapshot: Snapshot, r
 @pytest.mark.parametrize(
     ("query", "error", "says"),
     [
-        ("SELECT nope FROM recent", SqlError, ('"nope"', "columns of", "key string, value list<item: int64>")),
+        (
+            "SELECT nope FROM recent",
+            SqlError,
+            ('"nope"', "columns of", "key string, value list<item: int64>"),
+        ),
         ("SELEC 1", SqlError, ("syntax error",)),
         ("SELECT 1; SELECT 2", SqlError, ("2 statements",)),
         ("DROP TABLE recent", SqlError, ("only queries",)),
@@ -189,7 +193,9 @@ def test_a_state_without_one_of_its_files_is_not_taken_for_whole(tmp_path: Path)
     with pytest.raises(StoreError, match="subtask 0"):
         rows(snapshot, "SELECT count(*) FROM recent")
     left = run_sql(snapshot, "SELECT count(*) AS n FROM recent", partial=True).read_all().to_pylist()
-    here = [e for e in expected("1.20.5/hashmap-canonical", "session-tracker", "keyed", "recent") if e["kg"] >= 64]
+    here = [
+        e for e in expected("1.20.5/hashmap-canonical", "session-tracker", "keyed", "recent") if e["kg"] >= 64
+    ]
     assert left == [{"n": len(here)}]
 
 
