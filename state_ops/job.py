@@ -255,9 +255,9 @@ def _spans(work: OperatorWork) -> list[_Span]:
 
 
 def _sizes(backend: KeyedBackend) -> list[int]:
-    """Stored bytes of each key group: as they lie in a stream, or an even share of the files."""
+    """Stored bytes of each key group: as they lie in a stream, or an even share of what there is."""
     number = len(backend.key_groups)
-    if backend.format == "rocksdb":
+    if backend.format not in ("canonical", "hashmap"):
         return [backend.nbytes // max(1, number)] * number
     sizes = {region.key_group: region.stop - region.start for region in backend.regions()}
     return [sizes.get(key_group, 0) for key_group in backend.key_groups]
