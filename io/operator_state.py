@@ -72,6 +72,11 @@ class OperatorBackend:
         except DecodeError as error:
             raise self._at(error, state, int(starts[0]) + error.position) from None
 
+    def state_bytes(self, name: str) -> int:
+        """Bytes of a state's elements, or of a broadcast state's entries, as they are when not compressed."""
+        _, starts, ends = self._spans(name)
+        return int((ends - starts).sum())
+
     def _spans(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The stream's bytes and where each element of a state begins, and at most ends."""
         offsets = self.offsets.get(name, ())

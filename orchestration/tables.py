@@ -1,0 +1,48 @@
+"""Tables as Dagster's metadata: a table value for the eye and for queries, Markdown for a whole page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+
+#: Rows are mappings with the same columns.
+Rows = Sequence[Mapping[str, Any]]
+
+
+def table(rows: Rows, columns: Sequence[str] | None = None) -> dg.TableMetadataValue:
+    """``rows`` as a table; what is neither text nor a number is JSON. ``columns`` are needed where rows may be none."""
+    names = list(columns or dict.fromkeys(name for row in rows for name in row))
+    return dg.MetadataValue.table(
+        records=[dg.TableRecord({name: _cell(row.get(name)) for name in names}) for row in rows],
+        schema=dg.TableSchema([dg.TableColumn(name, _type_of(rows, name)) for name in names]),
+    )
+
+
+def markdown(rows: Rows, columns: Sequence[str] | None = None) -> str:
+    """``rows`` as a Markdown table, numbers to the right."""
+    names = list(columns or dict.fromkeys(name for row in rows for name in row))
+    rule = ["---:" if _type_of(rows, name) == "int" else "---" for name in names]
+    lines = [names, rule, *([_text(row.get(name)) for name in names] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(value: Any) -> str | int | float | bool | None:
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    cell = _cell(value)
+    return "" if cell is None else str(cell).replace("|", "\\|").replace("\n", " ")
+
+
+def _type_of(rows: Rows, name: str) -> str:
+    values = [row[name] for row in rows if row.get(name) is not None]
+    whole = all(isinstance(value, int) and not isinstance(value, bool) for value in values)
+    return "int" if values and whole else "string"
