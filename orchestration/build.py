@@ -13,6 +13,7 @@ from .constants import RESOURCE
 from .migration import Migration, Role, dagster_name
 from .resource import StateliftResource
 from .savepoint import savepoint_asset
+from .sensor import snapshot_sensor
 from .source import source_asset
 from .translator import StateliftTranslator, StateliftTranslatorData
 
@@ -38,14 +39,16 @@ def migration_definitions(
         savepoint_asset(migration, savepoint),
     ]
     job = dg.define_asset_job(
-        name=f"{migration.name}_migration",
+        name=migration.job_name,
         selection=dg.AssetSelection.assets(*assets),
         description=f"Look at {plan.source}, make {plan.target} of it, and check that.",
     )
+    partitions = migration.partitions
     return dg.Definitions(
         assets=assets,
         asset_checks=savepoint_checks(migration, savepoint),
         jobs=[job],
+        sensors=[snapshot_sensor(migration, partitions)] if partitions else [],
     )
 
 

@@ -33,9 +33,8 @@ class Migration:
         return dg.AssetKey([self.name, role])
 
     @property
-    def op_name(self) -> str:
-        """The beginning of the names of this migration's ops."""
-        return self.name
+    def job_name(self) -> str:
+        return f"{self.name}_migration"
 
     @property
     def partitions(self) -> dg.DynamicPartitionsDefinition | None:

@@ -1,6 +1,7 @@
 """The snapshot that a plan reads: observed, never made."""
 
 import hashlib
+import warnings
 
 import dagster as dg
 
@@ -15,7 +16,6 @@ from .resource import StateliftResource
 def source_asset(migration: Migration, spec: dg.AssetSpec) -> dg.AssetsDefinition:
     """An observable asset whose data version is the SHA-256 of ``_metadata``, which names all other files."""
 
-    @dg.multi_observable_source_asset(name=f"{migration.name}__observe", specs=[spec])
     def observe(context: dg.AssetExecutionContext, statelift: StateliftResource) -> dg.ObserveResult:
         plan = migration.plan_for(context.partition_key if context.has_partition_key else None)
         with failing():
@@ -37,4 +37,6 @@ def source_asset(migration: Migration, spec: dg.AssetSpec) -> dg.AssetsDefinitio
             },
         )
 
-    return observe
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dg.BetaWarning)
+        return dg.multi_observable_source_asset(name=f"{migration.name}__observe", specs=[spec])(observe)

@@ -25,7 +25,7 @@ def markdown(rows: Rows, columns: Sequence[str] | None = None) -> str:
     """``rows`` as a Markdown table, numbers to the right."""
     names = list(columns or dict.fromkeys(name for row in rows for name in row))
     rule = ["---:" if _type_of(rows, name) == "int" else "---" for name in names]
-    lines = [names, rule, *([_text(row.get(name)) for name in names] for row in rows)]
+    lines = [names, rule, *([_escaped(row.get(name)) for name in names] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -35,11 +35,16 @@ def _cell(value: Any) -> str | int | float | bool | None:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """A cell as it is shown: thousands with commas, nothing for None, JSON for what has parts."""
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     cell = _cell(value)
-    return "" if cell is None else str(cell).replace("|", "\\|").replace("\n", " ")
+    return "" if cell is None else str(cell)
+
+
+def _escaped(value: Any) -> str:
+    return as_text(value).replace("|", "\\|").replace("\n", " ")
 
 
 def _type_of(rows: Rows, name: str) -> str:
