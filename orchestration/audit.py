@@ -11,7 +11,7 @@ from .constants import PREFIX
 from .failures import failing
 from .migration import Migration
 from .resource import StateliftResource
-from .tables import markdown, table
+from .tables import markdown, table, type_columns
 
 
 def audit_asset(migration: Migration, spec: dg.AssetSpec) -> dg.AssetsDefinition:
@@ -32,34 +32,29 @@ def audit_metadata(operators: Sequence[OperatorSize]) -> dict[str, Any]:
     states = [state for operator in operators for state in operator.states]
     operator_rows, state_rows = [_operator(o) for o in operators], [_state(state) for state in states]
     problems = [{"operator": o.operator, "problem": text} for o in operators for text in o.problems]
-    page = f"### Operators\n\n{markdown(operator_rows)}\n\n### States\n\n{markdown(state_rows, _STATE)}"
+    page = f"### Operators\n\n{markdown(operator_rows)}\n\n### States\n\n{markdown(state_rows)}"
     if problems:
         page += f"\n\n### Problems\n\n{markdown(problems)}"
     return {
         f"{PREFIX}/audit": dg.MetadataValue.md(page),
         f"{PREFIX}/operators": table(operator_rows),
-        f"{PREFIX}/states": table(state_rows, _STATE),
+        f"{PREFIX}/states": table(state_rows),
         f"{PREFIX}/entries": sum(state.entries for state in states),
         f"{PREFIX}/bytes": sum(operator.nbytes for operator in operators),
         f"{PREFIX}/problems": len(problems),
     }
 
 
-_STATE = ("operator", "state", "kind", "key", "namespace", "map key", "value", "entries", "bytes", "not decoded")
-
-
 def _operator(operator: OperatorSize) -> Mapping[str, Any]:
     return {
-        "operator": operator.operator, "name": operator.name, "id": operator.id,
-        "parallelism": operator.parallelism, "max parallelism": operator.max_parallelism,
-        "format": ", ".join(operator.formats) or None, "states": len(operator.states), "bytes": operator.nbytes,
+        "operator": operator.operator, "name": operator.name, "parallelism": operator.parallelism,
+        "max parallelism": operator.max_parallelism, "format": ", ".join(operator.formats) or None,
+        "states": len(operator.states), "bytes": operator.nbytes, "id": operator.id,
     }  # fmt: skip
 
 
 def _state(state: StateSize) -> Mapping[str, Any]:
-    types = state.types
     return {
-        "operator": state.operator, "state": state.name, "kind": state.kind, "key": types.get("key"),
-        "namespace": types.get("namespace"), "map key": types.get("map_key"), "value": types.get("value"),
-        "entries": state.entries, "bytes": state.nbytes, "not decoded": state.opaque,
+        "operator": state.operator, "state": state.name, "kind": state.kind, "entries": state.entries,
+        "bytes": state.nbytes, **type_columns(state.types), "not decoded": state.opaque,
     }  # fmt: skip

@@ -52,9 +52,7 @@ def migration_definitions(
     )
 
 
-def build_definitions(
-    plans: Mapping[str, Plan], resource: StateliftResource | None = None
-) -> dg.Definitions:
+def build_definitions(plans: Mapping[str, Plan], resource: StateliftResource | None = None) -> dg.Definitions:
     """A whole code location of plans by name."""
     parts = [migration_definitions(plan, name) for name, plan in plans.items()]
     shared = dg.Definitions(resources={RESOURCE: resource or StateliftResource()})

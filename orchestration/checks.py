@@ -5,7 +5,7 @@ from typing import Any
 
 import dagster as dg
 
-from ..state_ops.checks import BUILT_IN, run_check
+from ..state_ops.checks import run_check
 from ..state_ops.report import Report
 from .constants import PREFIX
 from .migration import Migration, dagster_name
@@ -14,7 +14,7 @@ from .tables import table
 
 _DESCRIPTIONS: Mapping[str, str] = {
     "reads-back": "Every state of the new snapshot opens, and every entry decodes.",
-    "content": "Entries and digest of every state are those that the run wrote; where it changed nothing, the source's.",
+    "content": "Every state has the entries and the digest that the run wrote; a kept one has those of the source.",
     "key-groups": "Every key lies in the key group that Flink computes for it.",
     "carried-over": "Every file that was carried over is the same bytes as in the source.",
 }
@@ -22,7 +22,9 @@ _DESCRIPTIONS: Mapping[str, str] = {
 
 def savepoint_checks(migration: Migration, spec: dg.AssetSpec) -> list[dg.AssetChecksDefinition]:
     """The checks of the migration's new snapshot. They block what is downstream."""
-    own = {name: f"No row is returned by\n\n```sql\n{sql}\n```" for name, sql in migration.plan.checks.items()}
+    own = {
+        name: f"No row is returned by\n\n```sql\n{sql}\n```" for name, sql in migration.plan.checks.items()
+    }
     return [_check(migration, spec, name, text) for name, text in {**_DESCRIPTIONS, **own}.items()]
 
 

@@ -1,12 +1,14 @@
-"""``statelift demo``: a savepoint of real Flink repaired, taken from heap to RocksDB and verified, by Dagster, on S3."""
+"""``statelift demo``: Dagster repairs a savepoint of real Flink on S3, takes it to RocksDB and verifies it."""
 
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -26,9 +28,10 @@ from .migration import Migration
 from .plans import VARIABLE
 
 _BUCKET = "state"
-#: Runs that a visitor starts in the UI begin at once, and nothing is told to anybody.
+#: Runs that a visitor starts in the UI begin at once; nobody is asked or told anything.
 _INSTANCE = """\
 telemetry: {enabled: false}
+nux: {enabled: false}
 run_coordinator: {module: dagster._core.run_coordinator, class: DefaultRunCoordinator}
 """
 
@@ -39,14 +42,19 @@ def run_demo(*, ui: bool = False, port: int | None = None, console: Console | No
     with embedded_s3(_BUCKET) as endpoint, tempfile.TemporaryDirectory(prefix="statelift-") as folder:
         home = Path(folder)
         (home / "dagster.yaml").write_text(_INSTANCE)
-        source, target = f"s3://{_BUCKET}/savepoints/savepoint-fraud", f"s3://{_BUCKET}/savepoints/fraud-on-rocksdb"
+        source, target = (
+            f"s3://{_BUCKET}/savepoints/savepoint-fraud",
+            f"s3://{_BUCKET}/savepoints/fraud-on-rocksdb",
+        )
         _upload(demo_savepoint(), source)
         plan = demo_plan(source, target)
         plans = home / "plans"
         plans.mkdir()
         (plans / f"{DEMO_NAME}.yaml").write_text(yaml.safe_dump(plan.model_dump(exclude_defaults=True)))
         with console.status("running the plan"), dg.DagsterInstance.from_config(folder) as instance:
-            job = build_definitions({DEMO_NAME: plan}).resolve_job_def(Migration(name=DEMO_NAME, plan=plan).job_name)
+            job = build_definitions({DEMO_NAME: plan}).resolve_job_def(
+                Migration(name=DEMO_NAME, plan=plan).job_name
+            )
             result = job.execute_in_process(
                 instance=instance,
                 raise_on_error=False,
@@ -107,8 +115,7 @@ def _free_port() -> int:
 
 
 def _until_interrupted() -> None:
-    try:
-        while True:
-            time.sleep(3600)
-    except KeyboardInterrupt:
-        pass
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    stop.wait()

@@ -7,6 +7,7 @@ from typing import Any
 import dagster as dg
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from ..state_ops.report import Report
 from .demo_plan import DEMO_NAME
@@ -44,7 +45,9 @@ def _print_report(console: Console, report: Report, endpoint: str) -> None:
     converted = [o for o in report.operators if o.action == "converted"]
     formats = {(o.source_format, o.target_format) for o in converted}
     for source, target in sorted(formats, key=str):
-        console.print(f"{len(converted)} operators went from {source} to {target}, in {report.shards} shards.")
+        console.print(
+            f"{len(converted)} operators went from {source} to {target}, in {report.shards} shards."
+        )
     console.print(f"{report.source}\n→ {report.target}  (S3 at {endpoint})", soft_wrap=True)
 
 
@@ -54,9 +57,13 @@ def _value(row: dict[str, Any] | None) -> Any:
 
 def _print_checks(console: Console, result: dg.ExecuteInProcessResult) -> None:
     rows = [
-        {"check": check.check_name, "": "[green]passed[/]" if check.passed else "[red]FAILED[/]", "seen": check.description}
+        {
+            "check": check.check_name,
+            "": Text("passed", "green") if check.passed else Text("FAILED", "red"),
+            "seen": check.description,
+        }
         for check in result.get_asset_check_evaluations()
-    ]  # fmt: skip
+    ]
     _print(console, "Checks", rows)
 
 
@@ -67,5 +74,5 @@ def _print(console: Console, title: str, rows: list[dict[str, Any]]) -> None:
     for name, value in rows[0].items():
         table.add_column(name, justify="right" if isinstance(value, int) else "left")
     for row in rows:
-        table.add_row(*map(as_text, row.values()))
+        table.add_row(*(v if isinstance(v, Text) else Text(as_text(v)) for v in row.values()))
     console.print(table)

@@ -9,7 +9,7 @@ import dagster as dg
 
 from ..state_ops.report import OperatorReport, Report, StateReport
 from .constants import PREFIX
-from .tables import Rows, markdown, table
+from .tables import Rows, markdown, table, type_columns
 
 
 def report_metadata(report: Report) -> dict[str, Any]:
@@ -30,17 +30,11 @@ def report_metadata(report: Report) -> dict[str, Any]:
         f"{PREFIX}/rows_changed": report.changed,
         f"{PREFIX}/carried_files": len(report.carried),
         f"{PREFIX}/operators": table(operators),
-        f"{PREFIX}/states": table(states, _STATE),
-        f"{PREFIX}/changes": table(changes, _CHANGE),
-        f"{PREFIX}/samples": table(samples, _SAMPLE),
-        f"{PREFIX}/digests": table(digests, _DIGEST),
+        f"{PREFIX}/states": table(states),
+        f"{PREFIX}/changes": table(changes),
+        f"{PREFIX}/samples": table(samples),
+        f"{PREFIX}/digests": table(digests),
     }
-
-
-_STATE = ("operator", "state", "kind", "key", "namespace", "map key", "value", "entries", "bytes")
-_CHANGE = ("operator", "state", "operation", "changed", "deleted", "added")
-_SAMPLE = ("operator", "state", "before", "after")
-_DIGEST = ("operator", "state", "entries read", "digest read", "entries written", "digest written")
 
 
 def _operator(operator: OperatorReport) -> Mapping[str, Any]:
@@ -52,11 +46,9 @@ def _operator(operator: OperatorReport) -> Mapping[str, Any]:
 
 
 def _state(state: StateReport) -> Mapping[str, Any]:
-    types = state.types
     return {
-        "operator": state.operator, "state": state.name, "kind": state.kind, "key": types.get("key"),
-        "namespace": types.get("namespace"), "map key": types.get("map_key"), "value": types.get("value"),
-        "entries": state.written[0], "bytes": state.nbytes,
+        "operator": state.operator, "state": state.name, "kind": state.kind, "entries": state.written[0],
+        "bytes": state.nbytes, **type_columns(state.types),
     }  # fmt: skip
 
 

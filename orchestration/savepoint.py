@@ -26,7 +26,7 @@ Json = dict[str, Any]
 
 def savepoint_asset(migration: Migration, spec: dg.AssetSpec) -> dg.AssetsDefinition:
     """A graph-backed asset whose value is the run's report (see :class:`Report`), as plain data."""
-    source = migration.key("source_savepoint")
+    source = next(dep.asset_key for dep in spec.deps)
     shards = _shards_op(migration)
 
     @dg.graph_asset(
@@ -36,13 +36,24 @@ def savepoint_asset(migration: Migration, spec: dg.AssetSpec) -> dg.AssetsDefini
     )
     def new_savepoint(source: None) -> Json:
         plan, tasks = shards(source)
-        return commit(plan, tasks.map(run_shard).collect())
+        done = tasks.map(run_shard).collect()
+        report: Json = commit(plan, done)
+        return report
 
     described = {name: getattr(spec, name) for name in _DESCRIBED}
     return new_savepoint.map_asset_specs(lambda made: made.replace_attributes(**described))
 
 
-_DESCRIBED = ("description", "metadata", "group_name", "code_version", "tags", "kinds", "owners", "automation_condition")
+_DESCRIBED = (
+    "description",
+    "metadata",
+    "group_name",
+    "code_version",
+    "tags",
+    "kinds",
+    "owners",
+    "automation_condition",
+)
 
 
 def _shards_op(migration: Migration) -> dg.OpDefinition:

@@ -11,9 +11,7 @@ from .migration import PLACEHOLDER, Migration
 from .resource import StateliftResource
 
 
-def snapshot_sensor(
-    migration: Migration, partitions: dg.DynamicPartitionsDefinition
-) -> dg.SensorDefinition:
+def snapshot_sensor(migration: Migration, partitions: dg.DynamicPartitionsDefinition) -> dg.SensorDefinition:
     """A sensor that asks for a run of every snapshot that has a ``_metadata``: one that is complete."""
 
     @dg.sensor(

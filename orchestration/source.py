@@ -23,7 +23,11 @@ def source_asset(migration: Migration, spec: dg.AssetSpec) -> dg.AssetsDefinitio
             snapshot = open_snapshot(plan.source, stores=stores, uids=plan.uids)
             digest = hashlib.sha256(stores.read(metadata_url(plan.source))).hexdigest()
             sizes = [snapshot.opener.open(use.handle, str(use)).size for use in streams(snapshot.metadata)]
-            backends = [backend for o in snapshot.operators for backend in o.keyed_backends.values()]
+            formats = {
+                backend.format
+                for operator in snapshot.operators
+                for backend in operator.keyed_backends.values()
+            }
         return dg.ObserveResult(
             asset_key=spec.key,
             data_version=dg.DataVersion(digest),
@@ -31,7 +35,7 @@ def source_asset(migration: Migration, spec: dg.AssetSpec) -> dg.AssetsDefinitio
                 f"{PREFIX}/source": dg.MetadataValue.path(snapshot.url),
                 f"{PREFIX}/checkpoint_id": snapshot.checkpoint_id,
                 f"{PREFIX}/metadata_version": snapshot.metadata.version,
-                f"{PREFIX}/formats": ", ".join(sorted({backend.format for backend in backends})) or "no keyed state",
+                f"{PREFIX}/formats": ", ".join(sorted(formats)) or "no keyed state",
                 f"{PREFIX}/operators": len(snapshot.operators),
                 f"{PREFIX}/bytes": sum(sizes),
             },
@@ -39,4 +43,7 @@ def source_asset(migration: Migration, spec: dg.AssetSpec) -> dg.AssetsDefinitio
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.BetaWarning)
-        return dg.multi_observable_source_asset(name=f"{migration.name}__observe", specs=[spec])(observe)
+        made: dg.AssetsDefinition = dg.multi_observable_source_asset(
+            name=f"{migration.name}__observe", specs=[spec]
+        )(observe)
+    return made

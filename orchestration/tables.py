@@ -12,21 +12,32 @@ import dagster as dg
 Rows = Sequence[Mapping[str, Any]]
 
 
-def table(rows: Rows, columns: Sequence[str] | None = None) -> dg.TableMetadataValue:
-    """``rows`` as a table; what is neither text nor a number is JSON. ``columns`` are needed where rows may be none."""
-    names = list(columns or dict.fromkeys(name for row in rows for name in row))
+def table(rows: Rows) -> dg.TableMetadataValue:
+    """``rows`` as a table; what is neither text nor a number is JSON. Columns without any value are left out."""
+    names = _columns(rows)
     return dg.MetadataValue.table(
         records=[dg.TableRecord({name: _cell(row.get(name)) for name in names}) for row in rows],
         schema=dg.TableSchema([dg.TableColumn(name, _type_of(rows, name)) for name in names]),
     )
 
 
-def markdown(rows: Rows, columns: Sequence[str] | None = None) -> str:
-    """``rows`` as a Markdown table, numbers to the right."""
-    names = list(columns or dict.fromkeys(name for row in rows for name in row))
+def markdown(rows: Rows) -> str:
+    """``rows`` as a Markdown table, numbers to the right. Columns without any value are left out."""
+    names = _columns(rows)
     rule = ["---:" if _type_of(rows, name) == "int" else "---" for name in names]
     lines = [names, rule, *([_escaped(row.get(name)) for name in names] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def type_columns(types: Mapping[str, str]) -> dict[str, str | None]:
+    """The columns of a state's types."""
+    names = {"key": "key", "namespace": "namespace", "map_key": "map key", "value": "value"}
+    return {column: types.get(part) for part, column in names.items()}
+
+
+def _columns(rows: Rows) -> list[str]:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return [name for name in names if any(row.get(name) is not None for row in rows)]
 
 
 def _cell(value: Any) -> str | int | float | bool | None:

@@ -24,17 +24,21 @@ class StateliftTranslator:
     def get_asset_spec(self, data: StateliftTranslatorData) -> dg.AssetSpec:
         """The spec of one asset. The key decides what the asset is called everywhere."""
         migration, plan = data.migration, data.migration.plan
+        deps: tuple[dg.AssetKey, ...] = ()
+        metadata: dict[str, str] = {}
+        if data.role != "source_savepoint":
+            # By way of this method: a subclass may call it otherwise.
+            of_source = StateliftTranslatorData(migration=migration, role="source_savepoint")
+            deps = (self.get_asset_spec(of_source).key,)
         match data.role:
             case "source_savepoint":
-                description, kinds, deps = f"The snapshot that Flink wrote at {plan.source}.", {"flink"}, ()
+                description, kinds = f"The snapshot that Flink wrote at {plan.source}.", {"flink"}
                 metadata = {f"{PREFIX}/source": plan.source}
             case "audit":
                 description = "What the snapshot holds: operators, states, types, entries, bytes."
-                kinds, deps = {"flink", "table"}, (migration.key("source_savepoint"),)
-                metadata = {}
+                kinds = {"flink", "table"}
             case "new_savepoint":
                 description, kinds = f"The snapshot that the plan makes of it at {plan.target}.", {"flink"}
-                deps = (migration.key("source_savepoint"),)
                 metadata = {f"{PREFIX}/target": plan.target}
         return dg.AssetSpec(
             key=migration.key(data.role), deps=deps, description=description, kinds=kinds, metadata=metadata,

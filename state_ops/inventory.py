@@ -87,7 +87,7 @@ def _state(operator: Operator, state: State, keyed: Mapping[str, tuple[int, int]
         name=state.name,
         kind=state.kind,
         types={part: str(kind) for part, kind in state.types.items()},
-        opaque=opaque and f"{opaque.class_name}: {opaque.reason}",
+        opaque=f"{opaque.class_name}: {opaque.reason}" if opaque else None,
         entries=entries,
         nbytes=nbytes,
     )
