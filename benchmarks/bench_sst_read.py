@@ -65,7 +65,7 @@ def tables(folder: Path, verify: bool) -> list[SstTable]:
         file = open(path, "rb")  # noqa: SIM115 - it lives as long as the table
 
         def read(ranges: list[tuple[int, int]]) -> list[bytes]:
-            return [file.seek(start) and b"" or file.read(length) for start, length in ranges]
+            return [(file.seek(start) and b"") or file.read(length) for start, length in ranges]
 
         return read
 

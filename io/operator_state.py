@@ -6,22 +6,24 @@ A subtask's operator state is read whole: Flink itself keeps it in memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 
 from ..schemas import types as t
-from ..schemas.codec.codec import Codec, DecodeError, binary_column
+from ..schemas.codec import ops
+from ..schemas.codec.codec import Codec, DecodeError, binary_column, binary_parts, run_decode
 from ..schemas.codec.shapes import compile_type
-from ..schemas.errors import FormatError, UnexpectedEndError, Where
+from ..schemas.errors import FormatError, UnexpectedEndError, UnsupportedVersionError, Where
 from ..schemas.from_snapshot import type_of
-from ..schemas.wire import Reader
+from ..schemas.wire import Reader, Writer
+from .keyed.entries import Spans
 from .keyed.meta_info import StateMetaInfo
 from .keyed.snappy_frames import decompress
 from .metadata import OperatorStateHandle
-from .operator_state_header import OperatorBackendHeader, read_operator_header_lenient
+from .operator_state_header import OperatorBackendHeader, read_operator_header_lenient, write_operator_header
 from .streams import StateStream, StreamOpener
 
 OperatorKind = Literal["split", "union", "broadcast"]
@@ -72,10 +74,38 @@ class OperatorBackend:
         except DecodeError as error:
             raise self._at(error, state, int(starts[0]) + error.position) from None
 
-    def state_bytes(self, name: str) -> int:
-        """Bytes of a state's elements, or of a broadcast state's entries, as they are when not compressed."""
-        _, starts, ends = self._spans(name)
-        return int((ends - starts).sum())
+    def raw_elements(self, name: str) -> Spans:
+        """The bytes of each element of a list state, or of a whole broadcast state, as they are stored."""
+        data, starts, ends = self._spans(name)
+        return Spans(data=data, starts=starts, ends=ends)
+
+    def raw_rows(self, state: OperatorStateType) -> Spans:
+        """The bytes of each row: an element without what follows it, or key and value of a broadcast entry."""
+        spans = self.raw_elements(state.name)
+        if state.kind == "broadcast":
+            return self._broadcast_rows(state, spans)
+        if t.opaque_in(state.value):
+            return spans
+        _, stops = Codec(compile_type(state.value)).decode(spans.data, spans.starts, spans.ends, exact=False)
+        return Spans(data=spans.data, starts=spans.starts, ends=stops)
+
+    def _broadcast_rows(self, state: OperatorStateType, spans: Spans) -> Spans:
+        start, end = int(spans.starts[0]), int(spans.ends[0])
+        count = Reader(memoryview(spans.data[:end]), start, self.stream.name).count("broadcast entries")
+        first = np.array([start + 4], np.int64)
+        run = run_decode(
+            compile_type(_pairs(state)), spans.data, first, spans.ends, ops.CHAINED, count, end - start
+        )
+        if run.reason != ops.OK:
+            raise FormatError(ops.REASONS[run.reason], where=self._where(state, run.position))
+        return Spans(data=spans.data, starts=np.concatenate([first, run.stops])[:count], ends=run.stops)
+
+    def encode(self, state: OperatorStateType, keys: pa.Array | None, values: pa.Array) -> pa.Array:
+        """The bytes (large_binary) of elements, or of broadcast entries. Raises EncodeError naming the row."""
+        if keys is None:
+            return Codec(compile_type(state.value)).encode(values)
+        pairs = pa.StructArray.from_arrays([keys, values], ["key", "value"])
+        return Codec(compile_type(_pairs(state))).encode(pairs, "entry")
 
     def _spans(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The stream's bytes and where each element of a state begins, and at most ends."""
@@ -106,7 +136,16 @@ class OperatorBackend:
         return Where(file=self.stream.name, state=state.name, offset=offset)
 
     def _at(self, error: DecodeError, state: OperatorStateType, offset: int) -> FormatError:
-        return FormatError(error.what, where=self._where(state, offset))
+        raised = UnsupportedVersionError if error.reason == ops.SUBCLASS else FormatError
+        return raised(error.what, where=self._where(state, offset))
+
+
+def _pairs(state: OperatorStateType) -> t.TupleType:
+    """A broadcast entry as one value: the key, then the value."""
+    key = state.map_key or t.OpaqueType(class_name=state.name, reason="no key serializer")
+    return t.TupleType(
+        class_name="", fields=(t.Field(name="key", type=key), t.Field(name="value", type=state.value))
+    )
 
 
 def _broadcast(body: bytes, key: t.DataType, value: t.DataType) -> tuple[pa.Array, pa.Array]:
@@ -154,3 +193,40 @@ def _broadcast_state(meta: StateMetaInfo) -> OperatorStateType:
 
 def _type(snapshot: object) -> t.DataType:
     return type_of(snapshot) if snapshot is not None else t.OpaqueType(class_name="?", reason="no serializer")  # type: ignore[arg-type]
+
+
+@dataclass(slots=True)
+class OperatorStateWriter:
+    """Writes a subtask's operator state, uncompressed: the header first, then the states as they are added."""
+
+    header: OperatorBackendHeader
+    offsets: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    _out: bytearray = field(default_factory=bytearray)
+
+    def __post_init__(self) -> None:
+        writer = Writer()
+        write_operator_header(writer, replace(self.header, compressed=False))
+        self._out += writer.out
+
+    def keep(self, name: str, elements: Spans) -> None:
+        """Add a state's elements as they are stored."""
+        self.offsets[name] = self._append(elements)
+
+    def add(self, state: OperatorStateType, rows: Spans) -> None:
+        """Add a state's rows: the elements of a list, or the entries of a broadcast state behind their number."""
+        if state.kind != "broadcast":
+            self.keep(state.name, rows)
+            return
+        self.offsets[state.name] = (len(self._out),)
+        self._out += len(rows).to_bytes(4, "big")
+        self._append(rows)
+
+    def _append(self, rows: Spans) -> tuple[int, ...]:
+        column = rows.to_arrow()
+        data, offsets = binary_parts(column)
+        base = len(self._out)
+        self._out += memoryview(data[: int(offsets[-1])])
+        return tuple((offsets[:-1] + base).tolist())
+
+    def getvalue(self) -> bytes:
+        return bytes(self._out)

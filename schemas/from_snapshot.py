@@ -5,73 +5,85 @@ What has no rule here becomes an OpaqueType that says whose it is: a value that 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Literal
 
 from . import types as t
+from .from_avro import type_of_avro
+from .from_composite import NESTED, RULES
+from .from_logical import decimal_type, type_of_logical
+from .from_simple import VALUES, type_of_simple
 from .snapshots import (
+    ArrayDataSnapshot,
+    AvroSnapshot,
+    BinaryRowDataSnapshot,
     CompositeSnapshot,
+    DecimalDataSnapshot,
     EnumSnapshot,
     GenericSnapshot,
     KryoSnapshot,
+    MapDataSnapshot,
     OpaqueSnapshot,
-    PojoField,
     PojoSnapshot,
+    PojoSubclass,
+    RowDataKeySnapshot,
+    RowDataSnapshot,
+    ScalaEnumSnapshot,
     SerializerSnapshot,
     SimpleSnapshot,
+    SortedMapSnapshot,
+    TimestampDataSnapshot,
     TtlAwareSnapshot,
 )
-from .snapshots.names import TW, A, B, R, S, T, W, inner
 
-_SCALARS: dict[str, t.ScalarName] = {
-    **{
-        inner(f"{B}{java}Serializer"): name
-        for java, name in {
-            "Boolean": "boolean", "Byte": "byte", "Short": "short", "Int": "int", "Long": "long", "Float": "float",
-            "Double": "double", "Char": "char", "String": "string", "Void": "void", "Date": "date",
-            "SqlDate": "sql_date", "SqlTime": "sql_time", "SqlTimestamp": "sql_timestamp", "Instant": "instant",
-            "LocalDate": "local_date", "LocalTime": "local_time", "LocalDateTime": "local_date_time",
-            "BigInt": "big_integer", "BigDec": "big_decimal", "BooleanValue": "boolean", "ByteValue": "byte",
-            "ShortValue": "short", "IntValue": "int", "LongValue": "long", "FloatValue": "float",
-            "DoubleValue": "double", "CharValue": "char", "StringValue": "string_value", "NullValue": "null",
-        }.items()
-    },
-    inner(f"{S}VoidNamespaceSerializer"): "void",
-    inner(f"{A}BytePrimitiveArraySerializer"): "bytes",
-    inner("org.apache.flink.streaming.api.utils.ByteArrayWrapperSerializer"): "bytes",
-    f"{W}TimeWindow$Serializer$TimeWindowSerializerSnapshot": "window",
-    f"{W}GlobalWindow$Serializer$GlobalWindowSerializerSnapshot": "global_window",
-    f"{TW}TimeWindow$Serializer$TimeWindowSerializerSnapshot": "window",
-    f"{TW}CountWindow$Serializer$CountWindowSerializerSnapshot": "count_window",
-    f"{TW}GlobalWindow$Serializer$GlobalWindowSerializerSnapshot": "global_window",
-    inner(f"{T}StringDataSerializer"): "string_data",
-}  # fmt: skip
-
-_ARRAYS: dict[str, t.ScalarName] = {
-    **{
-        inner(f"{A}{name.capitalize()}PrimitiveArraySerializer"): name  # type: ignore[misc]
-        for name in ("boolean", "char", "short", "int", "long", "float", "double")
-    },
-    inner(f"{A}StringArraySerializer"): "string",
-}
+_MOST_IDS = 4096
 
 
-def type_of(snapshot: SerializerSnapshot) -> t.DataType:
-    """The type that ``snapshot`` stands for; parts that are not decoded are OpaqueType nodes with the reason."""
+def type_of(snapshot: SerializerSnapshot, *, kryo: Literal[2, 5] | None = None) -> t.DataType:
+    """The type that ``snapshot`` stands for; parts that are not decoded are OpaqueType nodes with the reason.
+
+    ``kryo`` is the major version of the Kryo that wrote the values (Flink 1.x: 2, Flink 2.x: 5), which snapshots
+    do not tell; without it all that Kryo wrote is opaque.
+    """
     match snapshot:
         case SimpleSnapshot():
-            return _simple(snapshot)
+            return type_of_simple(snapshot.class_name)
         case CompositeSnapshot():
-            rule = _COMPOSITES.get(snapshot.class_name)
-            if rule is not None:
-                return rule(snapshot)
+            return _composite(snapshot, tuple(type_of(nested, kryo=kryo) for nested in snapshot.nested))
         case PojoSnapshot():
-            return _pojo(snapshot)
+            return _pojo(snapshot, kryo)
         case EnumSnapshot():
             return t.EnumType(class_name=snapshot.enum_class, constants=snapshot.constants)
+        case ScalaEnumSnapshot():
+            return _scala_enum(snapshot)
         case TtlAwareSnapshot():
-            return type_of(snapshot.inner)
+            return type_of(snapshot.inner, kryo=kryo)
+        case AvroSnapshot():
+            return type_of_avro(snapshot.schema)
+        case RowDataSnapshot():
+            fields = enumerate(snapshot.types)
+            return t.RowDataType(
+                fields=tuple(t.Field(name=f"f{i}", type=type_of_logical(one)) for i, one in fields)
+            )
+        case BinaryRowDataSnapshot():
+            return t.scalar("raw_data")
+        case RowDataKeySnapshot():
+            return type_of(snapshot.row, kryo=kryo)
+        case DecimalDataSnapshot():
+            return decimal_type(snapshot.precision, snapshot.scale)
+        case TimestampDataSnapshot():
+            return t.TimestampDataType(precision=snapshot.precision)
+        case ArrayDataSnapshot():
+            return t.ArrayDataType(element=type_of_logical(snapshot.element_type))
+        case MapDataSnapshot():
+            key, value = type_of_logical(snapshot.key_type), type_of_logical(snapshot.value_type)
+            return t.MapDataType(key=key, value=value)
+        case SortedMapSnapshot() if len(snapshot.nested) == 2:
+            key, value = (type_of(nested, kryo=kryo) for nested in snapshot.nested)
+            return t.MapType(key=key, value=value)
         case KryoSnapshot():
-            return t.OpaqueType(class_name=snapshot.type_class, reason="Kryo without a declared shape")
+            return _kryo(snapshot, kryo)
+        case GenericSnapshot() if snapshot.type_class in VALUES:
+            return VALUES[snapshot.type_class]
         case GenericSnapshot():
             return t.OpaqueType(
                 class_name=snapshot.type_class, reason="written by the class's own write method"
@@ -83,72 +95,46 @@ def type_of(snapshot: SerializerSnapshot) -> t.DataType:
     return t.OpaqueType(class_name=snapshot.class_name, reason="no codec for this serializer")
 
 
-def _simple(snapshot: SimpleSnapshot) -> t.DataType:
-    name = snapshot.class_name
-    if name in _SCALARS:
-        return t.scalar(_SCALARS[name])
-    if name in _ARRAYS:
-        return t.ListType(element=t.scalar(_ARRAYS[name]), flavour="array")
-    return t.OpaqueType(class_name=name, reason="no codec for this serializer")
+def _composite(snapshot: CompositeSnapshot, nested: tuple[t.DataType, ...]) -> t.DataType:
+    rule = RULES.get(snapshot.class_name)
+    if rule is None or len(nested) < NESTED.get(snapshot.class_name, 1):
+        return t.OpaqueType(class_name=snapshot.class_name, reason="no codec for this serializer")
+    return rule(snapshot, nested)
 
 
-def _pojo(snapshot: PojoSnapshot) -> t.DataType:
+def _pojo(snapshot: PojoSnapshot, kryo: Literal[2, 5] | None) -> t.DataType:
+    def optional(nested: SerializerSnapshot | None, name: str) -> t.DataType:
+        if nested is None:
+            return t.OpaqueType(class_name=name, reason="its serializer snapshot is missing")
+        return type_of(nested, kryo=kryo)
+
+    def classes(parts: tuple[PojoSubclass, ...]) -> tuple[t.Field, ...]:
+        return tuple(
+            t.Field(name=part.subclass, type=optional(part.snapshot, part.subclass)) for part in parts
+        )
+
     return t.PojoType(
         class_name=snapshot.pojo_class,
-        fields=tuple(_pojo_field(part) for part in snapshot.fields),
-        registered=tuple(
-            t.Field(name=part.subclass, type=_optional(part.snapshot, part.subclass))
-            for part in snapshot.registered_subclasses
+        fields=tuple(
+            t.Field(name=part.field_name or part.key_name, type=optional(part.snapshot, part.key_name))
+            for part in snapshot.fields
         ),
-        non_registered=tuple(
-            t.Field(name=part.subclass, type=_optional(part.snapshot, part.subclass))
-            for part in snapshot.non_registered_subclasses
-        ),
+        registered=classes(snapshot.registered_subclasses),
+        non_registered=classes(snapshot.non_registered_subclasses),
     )
 
 
-def _pojo_field(part: PojoField) -> t.Field:
-    return t.Field(name=part.field_name or part.key_name, type=_optional(part.snapshot, part.key_name))
+def _scala_enum(snapshot: ScalaEnumSnapshot) -> t.DataType:
+    """A value is an id: ids without a name stand as ``#id`` among the constants."""
+    names = {number: name for name, number in snapshot.enum_constants}
+    top = max(names, default=-1)
+    if min(names, default=0) < 0 or top >= _MOST_IDS:
+        return t.OpaqueType(class_name=snapshot.enumeration_class, reason="its ids are no small numbers")
+    constants = tuple(names.get(number, f"#{number}") for number in range(top + 1))
+    return t.EnumType(class_name=snapshot.enumeration_class, constants=constants)
 
 
-def _optional(snapshot: SerializerSnapshot | None, name: str) -> t.DataType:
-    if snapshot is None:
-        return t.OpaqueType(class_name=name, reason="its serializer snapshot is missing")
-    return type_of(snapshot)
-
-
-def _fields(snapshot: CompositeSnapshot) -> tuple[t.Field, ...]:
-    return tuple(t.Field(name=f"f{i}", type=type_of(nested)) for i, nested in enumerate(snapshot.nested))
-
-
-def _list(snapshot: CompositeSnapshot) -> t.DataType:
-    return t.ListType(element=type_of(snapshot.nested[0]))
-
-
-def _tuple(snapshot: CompositeSnapshot) -> t.DataType:
-    return t.TupleType(class_name=str(snapshot.outer), fields=_fields(snapshot))
-
-
-def _row(snapshot: CompositeSnapshot) -> t.DataType:
-    kind = snapshot.outer if isinstance(snapshot.outer, bool) else snapshot.outer_version == 3
-    return t.RowType(fields=_fields(snapshot), supports_row_kind=kind)
-
-
-_COMPOSITES: dict[str, Callable[[CompositeSnapshot], t.DataType]] = {
-    f"{B}ListSerializerSnapshot": _list,
-    f"{S}ArrayListSerializerSnapshot": _list,
-    f"{B}SetSerializerSnapshot": lambda s: t.ListType(
-        element=type_of(s.nested[0]), flavour="set", element_flag="is_null"
-    ),
-    f"{B}GenericArraySerializerSnapshot": lambda s: t.ListType(
-        element=type_of(s.nested[0]), flavour="array", element_flag="is_present", class_name=str(s.outer)
-    ),
-    f"{B}MapSerializerSnapshot": lambda s: t.MapType(key=type_of(s.nested[0]), value=type_of(s.nested[1])),
-    f"{R}NullableSerializer$NullableSerializerSnapshot": lambda s: t.NullableType(
-        inner=type_of(s.nested[0]), padding=s.outer if isinstance(s.outer, int) else 0
-    ),
-    f"{R}TupleSerializerSnapshot": _tuple,
-    f"{R}RowSerializer$RowSerializerSnapshot": _row,
-    f"{S}ttl.TtlStateFactory$TtlSerializerSnapshot": lambda s: t.TtlType(inner=type_of(s.nested[1])),
-    f"{S}v2.ttl.TtlStateFactory$TtlSerializerSnapshot": lambda s: t.TtlType(inner=type_of(s.nested[1])),
-}
+def _kryo(snapshot: KryoSnapshot, kryo: Literal[2, 5] | None) -> t.DataType:
+    if kryo is None:
+        return t.OpaqueType(class_name=snapshot.type_class, reason="written by Kryo, of an unknown version")
+    return t.OpaqueType(class_name=snapshot.type_class, reason="Kryo without a declared shape")

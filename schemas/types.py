@@ -15,7 +15,8 @@ ScalarName = Literal[
     "local_date_time", "big_integer", "big_decimal", "bytes", "window", "global_window", "count_window",
     "string_data", "bitmap", "variant", "days", "millis_of_day", "micros_of_day", "months", "day_time_millis",
     "timestamp_millis", "timestamp_micros", "timestamp_nanos",
-    "timestamp_millis_utc", "timestamp_micros_utc", "timestamp_nanos_utc",
+    "timestamp_millis_utc", "timestamp_micros_utc", "timestamp_nanos_utc", "raw_data",
+    "flipped_long", "tuple0",
 ]  # fmt: skip
 
 

@@ -43,11 +43,12 @@ class Carried:
 
 
 def carry(
-    job: Job, metadata: Metadata, rewritten: frozenset[tuple[bytes, int]]
+    job: Job, metadata: Metadata, rewritten: frozenset[tuple[bytes, int]], elements: frozenset[str]
 ) -> tuple[Metadata, list[Carried]]:
     """The metadata with every stream that is kept in the target's folder, and what has to be copied for it.
 
-    ``rewritten`` are the (operator id, subtask) whose managed keyed handle has new streams already.
+    ``rewritten`` are the (operator id, subtask) whose managed keyed handle has new streams already; ``elements``
+    the ids of operators whose managed operator handles have.
     """
     files: dict[tuple[str, int, int], Carried] = {}
     names: set[str] = set()
@@ -58,6 +59,8 @@ def carry(
         if isinstance(handle, (ByteStreamStateHandle, EmptySegmentFileStateHandle)):
             return handle
         if use.kind == "managed keyed" and (use.operator.operator_id, use.subtask_index) in rewritten:
+            return handle
+        if use.kind == "managed operator" and use.operator.uid_hash in elements:
             return handle
         location = resolve(handle, opener.base_url, opener.path_map, job.stores.exists)
         if not isinstance(location, FileRange):

@@ -14,10 +14,19 @@ from ..schemas.errors import StateliftError
 from ..schemas.hashing import stability
 from .carry import sha256_of
 from .digest import Digest
+from .elements import digest_of_elements
 from .plan import Plan
 from .report import Report
 from .results import plain
-from .snapshot import KeyedState, Operator, Snapshot, State, open_snapshot
+from .snapshot import (
+    BroadcastState,
+    KeyedState,
+    Operator,
+    OperatorListState,
+    Snapshot,
+    State,
+    open_snapshot,
+)
 
 SAMPLES = 10
 
@@ -61,7 +70,8 @@ def _keyed_states(snapshot: Snapshot) -> Iterator[tuple[Operator, State]]:
 
 def check_reads_back(snapshot: Snapshot) -> CheckResult:
     """Every state of the snapshot opens and every entry decodes."""
-    rows, states, faults = 0, 0, []
+    rows = states = 0
+    faults: list[dict[str, Any]] = []
     for operator, state in _keyed_states(snapshot):
         states += 1
         try:
@@ -99,13 +109,17 @@ def check_content(report: Report, snapshot: Snapshot) -> CheckResult:
 
 
 def digest_of(snapshot: Snapshot, operator: str, name: str) -> Digest:
-    """The digest of a keyed state's entries, read from the snapshot; that of none, where it does not have it."""
+    """The digest of a state's entries, read from the snapshot; that of none, where it does not have it."""
     total = Digest()
     states = {state.name: state for state in snapshot.operator(operator).states}
     state = states.get(name)
     if isinstance(state, KeyedState):
         for batch in _entries(state):
             total += Digest.of(batch)
+    elif isinstance(state, (OperatorListState, BroadcastState)):
+        for subtask, backend in state.parts:
+            if name in backend.offsets:
+                total += digest_of_elements(backend, subtask, state.type)
     return total
 
 
@@ -117,7 +131,9 @@ def _entries(state: KeyedState) -> Iterator[EntryBatch]:
 
 def check_key_groups(snapshot: Snapshot) -> CheckResult:
     """Every key lies in the key group that Flink computes for it, as far as the key's hash can be computed."""
-    checked, wrong, unknown = 0, [], []
+    checked = 0
+    wrong: list[dict[str, Any]] = []
+    unknown: list[str] = []
     for operator, state in _keyed_states(snapshot):
         if not isinstance(state, KeyedState):
             continue

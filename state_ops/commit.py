@@ -26,6 +26,7 @@ from ..io.metadata import (
 from ..io.sst.directory_writer import write_database_files
 from ..io.stores import StoreWriter, join
 from .carry import carry, copy_all
+from .commit_elements import INLINE_BYTES, with_new_elements
 from .job import Job, OperatorWork, Shard
 from .report import Report, make_report
 from .results import ShardResult, UnitResult
@@ -34,8 +35,6 @@ from .snapshot import metadata_url, open_snapshot
 
 #: The tag of IncrementalRemoteKeyedStateHandle V2, written since Flink 1.15.
 _INCREMENTAL_TAG = 11
-#: Flink keeps streams up to this many bytes inside ``_metadata``.
-_INLINE_BYTES = 20 << 10
 #: The oldest version that Flink 1.11 and later write; version 2 has no place for what is written here.
 _OLDEST_VERSION = 3
 
@@ -53,7 +52,8 @@ def commit(job: Job, shards: Sequence[Shard], results: Iterable[ShardResult]) ->
     replaced = _referenced(job) if job.plan.overwrite else []
     rewritten = frozenset((bytes.fromhex(operator), subtask) for operator, subtask in units)
     metadata = _with_new_handles(job, units)
-    metadata, carried = carry(job, metadata, rewritten)
+    metadata, elements = with_new_elements(job, metadata)
+    metadata, carried = carry(job, metadata, rewritten, frozenset(job.elements))
     copy_all(job, carried)
     data = write_metadata(metadata)
     job.stores.put(metadata_url(job.target), data)
@@ -62,7 +62,7 @@ def commit(job: Job, shards: Sequence[Shard], results: Iterable[ShardResult]) ->
     job.written.update(job.file(unit.part) for parts in units.values() for unit in parts if unit.part)
     leftover += [url for url in job.written if url not in kept]
     job.stores.delete([*leftover, *(url for url in replaced if url not in kept)])
-    return make_report(job, finished, carried, metadata)
+    return make_report(job, finished, elements, carried, metadata)
 
 
 def _referenced(job: Job) -> list[str]:
@@ -161,7 +161,7 @@ def _rocksdb_handle(
     meta_name = sst_file(operator, subtask, "meta")
     identity = uuid.uuid5(uuid.NAMESPACE_URL, f"{job.target}/{operator}/{subtask}")
     handle: ByteStreamStateHandle | RelativeFileStateHandle
-    if len(meta) <= _INLINE_BYTES:
+    if len(meta) <= INLINE_BYTES:
         handle = ByteStreamStateHandle(handle_name=meta_name, data=meta)
     else:
         job.stores.put(job.file(meta_name), meta)

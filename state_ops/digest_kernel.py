@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ..schemas.codec.memory import load_i8
+
 _BYTES = "Array(uint8, 1, 'C', readonly=True)"
 _POSITIONS = "Array(int64, 1, 'C', readonly=True)"
 _PRIME_1 = np.uint64(0x9E3779B185EBCA87)
@@ -32,16 +34,19 @@ def _final(h):  # type: ignore[no-untyped-def]
 def _hash(data, start, end, h, clear_flag):  # type: ignore[no-untyped-def]
     """``h`` after the bytes and their number; ``clear_flag`` clears the highest bit of the first one."""
     at = start
-    while at < end:
-        word = np.uint64(0)
-        n = min(np.int64(8), end - at)
-        for k in range(n):
-            byte = data[at + k]
-            if clear_flag and at + k == start:
-                byte &= 0x7F
-            word |= np.uint64(byte) << np.uint64(8 * k)
-        h = _mix(h, word)
+    keep = np.uint64(0x7FFFFFFFFFFFFFFF) if clear_flag else np.uint64(0xFFFFFFFFFFFFFFFF)
+    while at + 8 <= end:
+        h = _mix(h, np.uint64(load_i8(data, at)) & keep)
+        keep = np.uint64(0xFFFFFFFFFFFFFFFF)
         at += 8
+    if at < end:
+        word = np.uint64(0)
+        shift = np.uint64(56)
+        while at < end:
+            word |= np.uint64(data[at]) << shift
+            shift -= np.uint64(8)
+            at += 1
+        h = _mix(h, word & keep)
     return _mix(h, np.uint64(end - start))
 
 

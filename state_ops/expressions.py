@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from ..schemas.errors import PlanError, SqlError, Where
@@ -57,25 +58,29 @@ def beyond_the_row(tree: object) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class RowQuery:
-    """A query over one batch of a state: the columns ``key``, ``value``, … and the number of the row."""
+    """A query over one batch of a state: the columns ``key``, ``value``, … and the number of the row.
+
+    It keeps a DuckDB connection of its own, so one is for one thread at a time.
+    """
 
     sql: str
     where: Where
+    _connection: duckdb.DuckDBPyConnection | None = None
 
     def run(self, batch: pa.RecordBatch) -> pa.Table:
         """The result over ``batch``. Raises SqlError with DuckDB's message and the columns there are."""
-        connection = duckdb.connect()
+        if self._connection is None:
+            self._connection = duckdb.connect(config={"threads": 1})
+        self._connection.register(_VIEW, pa.Table.from_batches([batch]))
         try:
-            connection.execute("SET threads = 1")
-            connection.register(_VIEW, pa.Table.from_batches([batch]))
-            result: pa.Table = connection.sql(self.sql).to_arrow_table()
-            return result
+            result: pa.Table = self._connection.sql(self.sql).to_arrow_table()
         except duckdb.Error as error:
             raise sql_error(error, batch.schema, self.where) from None
         finally:
-            connection.close()
+            self._connection.unregister(_VIEW)
+        return result
 
 
 def sql_error(error: Exception, schema: pa.Schema, where: Where) -> SqlError:
@@ -86,7 +91,7 @@ def sql_error(error: Exception, schema: pa.Schema, where: Where) -> SqlError:
 
 
 def with_row_numbers(batch: pa.RecordBatch) -> pa.RecordBatch:
-    numbers = pa.array(range(len(batch)), pa.int64())
+    numbers = pa.array(np.arange(len(batch)))
     return pa.RecordBatch.from_arrays([*batch.columns, numbers], names=[*batch.schema.names, ROW])
 
 

@@ -13,8 +13,17 @@ from ..io.keyed.header import KeyedBackendHeader
 from ..io.metadata import write_metadata
 from ..io.stores import Stores, join, normalize
 from ..schemas.errors import NameNotFoundError, PlanError, TargetExistsError, Where
+from .elements import ElementTransform, element_transform
 from .plan import FormatName, Plan, StatePlan
-from .snapshot import KeyedState, Operator, Snapshot, metadata_url, open_snapshot
+from .snapshot import (
+    BroadcastState,
+    KeyedState,
+    Operator,
+    OperatorListState,
+    Snapshot,
+    metadata_url,
+    open_snapshot,
+)
 from .transform import Transform, transform_of
 
 #: A shard is to have about this many bytes of stored state.
@@ -73,13 +82,15 @@ def _never(name: str) -> Transform:
 
 @dataclass(slots=True)
 class Job:
-    """A plan that can be run. ``work`` holds the operators that are rewritten, by operator id."""
+    """A plan that can be run. ``work`` holds the operators whose keyed state is rewritten, by operator id;
+    ``elements`` what is done to operator and broadcast states, by operator id and state name."""
 
     plan: Plan
     snapshot: Snapshot
     target: str
     stores: Stores
     work: dict[str, OperatorWork]
+    elements: dict[str, dict[str, StatePlan]]
     written: set[str] = field(default_factory=set)
 
     @property
@@ -108,13 +119,28 @@ def prepare(plan: Plan, stores: Stores | None = None, *, path_map: Sequence[tupl
         )
     _check_in_flight(snapshot)
     named = {snapshot.operator(name).id: part for name, part in plan.operators.items()}
-    work = {}
+    work, elements = {}, {}
     for operator in snapshot.operators:
-        part = named.get(operator.id)
-        made = _operator_work(operator, part.states if part else {}, plan.format)
+        states = named[operator.id].states if operator.id in named else {}
+        keyed = {name: part for name, part in states.items() if isinstance(operator.state(name), KeyedState)}
+        made = _operator_work(operator, keyed, plan.format)
         if made is not None:
             work[operator.id] = made
-    return Job(plan, snapshot, target, stores, work)
+        others = {name: part for name, part in states.items() if name not in keyed}
+        if others:
+            element_transforms(operator, others)
+            elements[operator.id] = others
+    return Job(plan, snapshot, target, stores, work, elements)
+
+
+def element_transforms(operator: Operator, plans: Mapping[str, StatePlan]) -> dict[str, ElementTransform]:
+    """Fresh transforms of an operator's list and broadcast states. Raises as ``element_transform``."""
+    made = {}
+    for name, plan in plans.items():
+        state = operator.state(name)
+        if isinstance(state, (OperatorListState, BroadcastState)):
+            made[name] = element_transform(plan, state, operator.label)
+    return made
 
 
 def _check_in_flight(snapshot: Snapshot) -> None:
@@ -134,13 +160,7 @@ def _operator_work(
     backends = operator.keyed_backends
     if operator.problems and (plans or wanted):
         raise operator.problems[0].error
-    for name in plans:
-        if not isinstance(operator.state(name), KeyedState):
-            raise PlanError(
-                "operator and broadcast state cannot be changed yet",
-                where=Where(operator=operator.label, state=name),
-            )
-    formats = {backend.format for backend in backends.values()}
+    formats: set[str] = {backend.format for backend in backends.values()}
     if not formats or (not plans and (wanted is None or formats == {wanted})):
         return None
     target = wanted or _same_format(operator, formats)
@@ -235,9 +255,9 @@ def _spans(work: OperatorWork) -> list[_Span]:
 
 
 def _sizes(backend: KeyedBackend) -> list[int]:
-    """Stored bytes of each key group: as they lie in a stream, or an even share of the files."""
+    """Stored bytes of each key group: as they lie in a stream, or an even share of what there is."""
     number = len(backend.key_groups)
-    if backend.format == "rocksdb":
+    if backend.format not in ("canonical", "hashmap"):
         return [backend.nbytes // max(1, number)] * number
     sizes = {region.key_group: region.stop - region.start for region in backend.regions()}
     return [sizes.get(key_group, 0) for key_group in backend.key_groups]

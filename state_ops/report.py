@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel
 
 from ..io.metadata import Metadata
 from .carry import Carried
 from .job import Job
+from .plan import StatePlan
 from .results import ShardResult, StateResult
+from .snapshot import KeyedState, Operator, State
 
 
 class StateReport(StateResult):
@@ -67,7 +69,11 @@ class Report(BaseModel):
 
 
 def make_report(
-    job: Job, results: Sequence[ShardResult], carried: Sequence[Carried], metadata: Metadata
+    job: Job,
+    results: Sequence[ShardResult],
+    elements: Mapping[tuple[str, str], StateResult],
+    carried: Sequence[Carried],
+    metadata: Metadata,
 ) -> Report:
     return Report(
         source=job.snapshot.url,
@@ -77,7 +83,7 @@ def make_report(
         shards=len(results),
         resumed_shards=sum(result.resumed for result in results),
         operators=operator_reports(job),
-        states=_states(job, results),
+        states=_states(job, results, elements),
         carried=[
             CarriedFile(source=file.source, start=file.start, length=file.length, name=file.name)
             for file in carried
@@ -92,12 +98,12 @@ def operator_reports(job: Job) -> list[OperatorReport]:
         formats = sorted({backend.format for backend in operator.keyed_backends.values()})
         source = "+".join(formats) or None
         work = job.work.get(operator.id)
-        if work is None:
-            action = "carried over"
-        elif source == work.format:
+        if work is not None and source != work.format:
+            action = "converted"
+        elif work is not None or operator.id in job.elements:
             action = "rewritten"
         else:
-            action = "converted"
+            action = "carried over"
         reports.append(
             OperatorReport(
                 operator=operator.label, id=operator.id, parallelism=operator.parallelism,
@@ -108,27 +114,35 @@ def operator_reports(job: Job) -> list[OperatorReport]:
     return reports
 
 
-def _states(job: Job, results: Sequence[ShardResult]) -> list[StateReport]:
-    totals: dict[tuple[str, str], StateResult] = {}
+def _states(
+    job: Job, results: Sequence[ShardResult], elements: Mapping[tuple[str, str], StateResult]
+) -> list[StateReport]:
+    totals: dict[tuple[str, str], StateResult] = dict(elements)
     for result in results:
         for unit in result.units:
-            for name, state in unit.states.items():
+            for name, part in unit.states.items():
                 place = (unit.operator, name)
-                totals[place] = totals.get(place, StateResult()).add(state)
+                totals[place] = totals.get(place, StateResult()).add(part)
     reports = []
-    for work in job.work.values():
-        for state in work.operator.states:
-            if state.kind in ("split", "union", "broadcast"):
-                continue
-            total = totals.get((work.operator.id, state.name), StateResult())
-            plan = work.plans.get(state.name)
-            operation = (
-                "kept" if plan is None else "set" if plan.set else "delete" if plan.delete else "select"
-            )
-            reports.append(
-                StateReport(
-                    **total.model_dump(), operator=work.operator.label, name=state.name, kind=state.kind,
-                    types={name: str(kind) for name, kind in state.types.items()}, operation=operation,
-                )
-            )  # fmt: skip
+    for operator in job.snapshot.operators:
+        work = job.work.get(operator.id)
+        plans = {**(work.plans if work else {}), **job.elements.get(operator.id, {})}
+        for state in operator.states:
+            keyed = isinstance(state, KeyedState) and work is not None
+            if keyed or state.name in plans:
+                total = totals.get((operator.id, state.name), StateResult())
+                reports.append(_state(operator, state, plans.get(state.name), total))
     return reports
+
+
+def _state(operator: Operator, state: State, plan: StatePlan | None, total: StateResult) -> StateReport:
+    operation = "kept" if plan is None else "set" if plan.set else "delete" if plan.delete else "select"
+    types = {name: str(kind) for name, kind in state.types.items()}
+    return StateReport(
+        **total.model_dump(),
+        operator=operator.label,
+        name=state.name,
+        kind=state.kind,
+        types=types,
+        operation=operation,
+    )

@@ -81,7 +81,7 @@ class SstFile(BaseModel):
     @staticmethod
     def of(info: SstFileInfo) -> SstFile:
         fields = {name: getattr(info, name) for name in SstFile.model_fields}
-        return SstFile(**{k: v.hex() if isinstance(v, bytes) else v for k, v in fields.items()})
+        return SstFile.model_validate({k: v.hex() if isinstance(v, bytes) else v for k, v in fields.items()})
 
     def info(self) -> SstFileInfo:
         fields = self.model_dump()

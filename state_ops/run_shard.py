@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ..io.keyed.backend import KeyedBackend
 from ..io.keyed.canonical import CanonicalWriter
-from ..io.keyed.entries import EntryBatch, Window
+from ..io.keyed.entries import Window
 from ..io.keyed.header import KeyedBackendHeader, write_keyed_header
 from ..io.keyed.rocksdb import Cursor, RocksDbWriter, align
 from ..io.metadata import KeyGroupRange
@@ -123,13 +123,15 @@ class _Meter:
             for state, batch in window.items():
                 name = self.backend.states[state].name
                 result = self.states.setdefault(name, StateResult())
+                digest = Digest.of(batch)
                 if name not in replaced:
-                    result.read = _plus(result.read, batch)
+                    result.read = _plus(result.read, digest)
                 transform = self.transforms.get(name)
                 if transform is not None:
                     batch = transform.apply(batch)
+                    digest = Digest.of(batch)
                 if len(batch):
-                    result.written = _plus(result.written, batch)
+                    result.written = _plus(result.written, digest)
                     result.nbytes += batch.nbytes
                     out[state] = batch
             if out:
@@ -141,9 +143,9 @@ class _Meter:
         return self.states
 
 
-def _plus(total: tuple[int, int, int], batch: EntryBatch) -> tuple[int, int, int]:
-    digest = Digest(*total) + Digest.of(batch)
-    return digest.entries, digest.low, digest.high
+def _plus(total: tuple[int, int, int], digest: Digest) -> tuple[int, int, int]:
+    both = Digest(*total) + digest
+    return both.entries, both.low, both.high
 
 
 def _run_unit(

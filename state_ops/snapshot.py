@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TypeVar
+from functools import cached_property, partial
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from ..io.keyed.backend import KeyedBackend, KeyedStateType, open_keyed
+from ..io.keyed.raw_timers import open_raw_keyed
 from ..io.metadata import KeyGroupRange, Metadata, OperatorState, SubtaskState, read_metadata
 from ..io.operator_state import OperatorBackend, OperatorStateType, open_operator
 from ..io.stores import Stores, join, normalize, parent
@@ -136,7 +137,7 @@ class OperatorListState(State):
         return self.type.kind
 
     @cached_property
-    def schema(self) -> pa.Schema:  # type: ignore[override]
+    def schema(self) -> pa.Schema:
         value = self.parts[0][1].elements(self.type).type
         return pa.schema([("subtask", pa.int32()), ("index", pa.int64()), ("value", value)])
 
@@ -146,7 +147,7 @@ class OperatorListState(State):
 
     def batches(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> Iterator[pa.RecordBatch]:
         for subtask, backend in self.parts:
-            values = _located(self, lambda b=backend: b.elements(self.type))
+            values = _located(self, partial(backend.elements, self.type))
             n = len(values)
             columns = [pa.array(np.full(n, subtask, np.int32)), pa.array(np.arange(n)), values]
             yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
@@ -166,7 +167,7 @@ class BroadcastState(State):
     kind: str = "broadcast"
 
     @cached_property
-    def schema(self) -> pa.Schema:  # type: ignore[override]
+    def schema(self) -> pa.Schema:
         return next(self.batches()).schema
 
     @property
@@ -175,7 +176,7 @@ class BroadcastState(State):
         return {**({"map_key": key} if key is not None else {}), "value": self.type.value}
 
     def batches(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> Iterator[pa.RecordBatch]:
-        copies = [_located(self, lambda b=backend: b.entries(self.type)) for _, backend in self.parts]
+        copies = [_located(self, partial(backend.entries, self.type)) for _, backend in self.parts]
         first = _entry_set(*copies[0])
         for (subtask, _), copy in zip(self.parts, copies, strict=True):
             if _entry_set(*copy) != first:
@@ -186,14 +187,14 @@ class BroadcastState(State):
         yield pa.RecordBatch.from_arrays(list(copies[0]), names=["map_key", "value"])
 
     def count(self) -> int:
-        return len(_located(self, lambda: self.parts[0][1].entries(self.type))[0])
+        return len(_located(self, partial(self.parts[0][1].entries, self.type))[0])
 
 
 def _entry_set(keys: pa.Array, values: pa.Array) -> dict[str, str]:
     return dict(zip(map(repr, keys.to_pylist()), map(repr, values.to_pylist()), strict=True))
 
 
-def _located(state: OperatorListState | BroadcastState, read: Callable[[], pa.Array]) -> pa.Array:
+def _located(state: OperatorListState | BroadcastState, read: Callable[[], Any]) -> Any:
     try:
         return read()
     except StateliftError as error:
@@ -234,23 +235,33 @@ class Operator:
     @cached_property
     def keyed_backends(self) -> dict[int, KeyedBackend]:
         """The keyed backends by subtask, opened by reading their headers."""
-        return dict(
-            self._open(
-                lambda s: (
-                    s.managed_keyed_state
-                    and open_keyed(s.managed_keyed_state, self.opener, self.max_parallelism)
-                )
-            )
-        )
+
+        def keyed(subtask: SubtaskState) -> KeyedBackend | None:
+            handle = subtask.managed_keyed_state
+            return open_keyed(handle, self.opener, self.max_parallelism) if handle is not None else None
+
+        return dict(self._open(keyed))
+
+    @cached_property
+    def raw_timers(self) -> dict[int, KeyedBackend]:
+        """Timers that were kept on the heap, from raw keyed state, by subtask. Other raw state is not opened."""
+
+        def timers(subtask: SubtaskState) -> KeyedBackend | None:
+            handle = subtask.raw_keyed_state
+            raw = open_raw_keyed(handle, self.opener, self.max_parallelism) if handle is not None else None
+            return raw if isinstance(raw, KeyedBackend) else None
+
+        return dict(self._open(timers))
 
     @cached_property
     def operator_backends(self) -> dict[int, OperatorBackend]:
         """The operator state backends by subtask."""
-        return dict(
-            self._open(
-                lambda s: s.managed_operator_state and open_operator(s.managed_operator_state, self.opener)
-            )
-        )
+
+        def managed(subtask: SubtaskState) -> OperatorBackend | None:
+            handle = subtask.managed_operator_state
+            return open_operator(handle, self.opener) if handle is not None else None
+
+        return dict(self._open(managed))
 
     def _open(self, opened: Callable[[SubtaskState], B | None]) -> Iterator[tuple[int, B]]:
         for subtask in sorted(self.meta.subtask_states, key=lambda s: s.subtask_index):
@@ -267,8 +278,8 @@ class Operator:
     def states(self) -> tuple[State, ...]:
         """The states of all subtasks: keyed ones, list states, broadcast states."""
         keyed: dict[str, list[tuple[KeyedBackend, int]]] = {}
-        backends = sorted(self.keyed_backends.values(), key=lambda b: b.key_groups.start)
-        for backend in backends:
+        backends = [*self.keyed_backends.values(), *self.raw_timers.values()]
+        for backend in sorted(backends, key=lambda b: b.key_groups.start):
             for number, state in enumerate(backend.states):
                 keyed.setdefault(state.name, []).append((backend, number))
         states: list[State] = [

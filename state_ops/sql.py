@@ -26,6 +26,7 @@ def run_sql(
     *,
     memory_limit: str | None = None,
     batch_bytes: int = DEFAULT_BATCH_BYTES,
+    partial: bool = False,
 ) -> pa.RecordBatchReader:
     """The result of one query, as a stream of batches of about ``batch_bytes``.
 
@@ -36,7 +37,8 @@ def run_sql(
 
     Times beyond DuckDB's range come as infinity; before DuckDB 1.5 an Instant or LocalTime loses its nanoseconds.
     Raises SqlError with DuckDB's words and the columns there are, NameNotFoundError for an unknown operator or
-    state; reading the stream may raise FormatError.
+    state; reading the stream may raise FormatError. An operator of which a subtask cannot be opened raises that
+    error, unless ``partial`` asks for what there is.
     """
     if _SHOW_TABLES.fullmatch(query):
         return describe(snapshot).to_reader()
@@ -48,6 +50,8 @@ def run_sql(
         for name, count in tables_named(connection, query).items():
             state = _find(snapshot, name)
             if state is not None:
+                if state.operator.problems and not partial:
+                    raise state.operator.problems[0].error
                 run.add(name, state, batch_bytes, copied=count > 1)
         relation = connection.sql(query)
     except (duckdb.Error, StateliftError) as error:
@@ -125,7 +129,7 @@ def _find_alone(snapshot: Snapshot, name: str) -> State | None:
         raise SqlError(f"several operators have a state {name!r}", todo=f"write {places}")
     if "." in name or "/" in name or name.casefold().startswith(("duckdb_", "pragma_")):
         return None
-    raise NameNotFoundError("state", name, (s.name for s in states), where=Where(file=snapshot.url))
+    raise NameNotFoundError("state", name, {s.name for s in states}, where=Where(file=snapshot.url))
 
 
 def _same(one: str, other: str | None) -> bool:

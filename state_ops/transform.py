@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,12 +36,11 @@ class Changes:
     def note(self, before: pa.RecordBatch | None, after: pa.RecordBatch | None) -> None:
         """Keep the first rows of a change as samples."""
         room = SAMPLES - len(self.samples)
-        if room > 0:
-            rows = [part.slice(0, room).to_pylist() if part is not None else None for part in (before, after)]
-            count = max(len(part) for part in rows if part is not None)
-            self.samples += [
-                tuple(part[i] if part is not None else None for part in rows) for i in range(count)
-            ]  # type: ignore[misc]
+        if room <= 0:
+            return
+        old = before.slice(0, room).to_pylist() if before is not None else []
+        new = after.slice(0, room).to_pylist() if after is not None else []
+        self.samples += list(zip_longest(old, new))
 
     def add(self, other: Changes) -> None:
         self.read += other.read
@@ -78,12 +78,12 @@ class SetTransform:
         before = rows.take(pa.array(picked))
         after = before
         for i, path in enumerate(self.paths):
-            after = _replace(after, path, _whole(result.column(f"s{i}")))
+            after = replaced_path(after, path, whole(result.column(f"s{i}")))
         values = Spans.of(self.table.encode_values(after))
         changed = ~_equal_rows(batch.values.take(picked), values)
         self.changes.changed += int(changed.sum())
         mask = pa.array(changed)
-        self.changes.note(before.filter(mask), _as(after.filter(mask), before.schema))
+        self.changes.note(before.filter(mask), as_schema(after.filter(mask), before.schema))
         return _with_values(batch, picked, values)
 
 
@@ -120,7 +120,7 @@ class SelectTransform:
         rows = self.table.decode(batch)
         result = self.query.run(with_row_numbers(rows))
         self.changes.read += len(batch)
-        picked = _whole(result.column(result.num_columns - 1)).to_numpy()
+        picked = whole(result.column(result.num_columns - 1)).to_numpy()
         order = np.argsort(picked, kind="stable")
         picked = picked[order]
         if len(np.unique(picked)) < len(picked):
@@ -145,9 +145,9 @@ class SelectTransform:
             if name in ("value", "timestamp"):
                 if name not in given:
                     raise PlanError(f"the select gives no column {name!r}", where=self.query.where)
-                columns[name] = _whole(given[name])
+                columns[name] = whole(given[name])
             elif name == "ttl_timestamp" and name in given:
-                columns[name] = _whole(given[name])
+                columns[name] = whole(given[name])
             else:
                 columns[name] = before.column(before.schema.get_field_index(name))
         return pa.RecordBatch.from_pydict(columns)
@@ -156,7 +156,7 @@ class SelectTransform:
         self.changes.changed += int(changed.sum())
         mask = pa.array(changed)
         before = rows.take(pa.array(picked))
-        self.changes.note(before.filter(mask), _as(after.filter(mask), before.schema))
+        self.changes.note(before.filter(mask), as_schema(after.filter(mask), before.schema))
         gone = np.ones(len(rows), np.bool_)
         gone[picked] = False
         self.changes.deleted += int(gone.sum())
@@ -175,7 +175,7 @@ def transform_of(plan: StatePlan, table: KeyedTable, operator: str) -> Transform
             return _set_transform(plan, table, where)
         if plan.delete:
             query = update_query({}, plan.delete.where, where)
-            query.run(with_row_numbers(_no_rows(table.schema)))
+            query.run(with_row_numbers(no_rows(table.schema)))
             return DeleteTransform(table, query)
         local = row_local_select(plan.select or "", operator, table.type.name, where)
         if local is None:
@@ -190,25 +190,26 @@ def transform_of(plan: StatePlan, table: KeyedTable, operator: str) -> Transform
 
 def _set_transform(plan: StatePlan, table: KeyedTable, where: Where) -> SetTransform:
     paths = [tuple(path.split(".")) for path in plan.set]
+    if table.type.kind == "timer":
+        raise PlanError("a timer's columns are its key and cannot be set", where=where, todo="use select:")
     for path in paths:
-        _check_path(path, table, where)
+        check_path(path, table.schema, ("key", "namespace", "map_key", "key_group"), where)
     query = update_query(plan.set, plan.where, where)
-    query.run(with_row_numbers(_no_rows(table.schema)))
+    query.run(with_row_numbers(no_rows(table.schema)))
     return SetTransform(table, paths, query)
 
 
-def _check_path(path: tuple[str, ...], table: KeyedTable, where: Where) -> None:
-    if path[0] in ("key", "namespace", "map_key", "key_group"):
+def check_path(path: tuple[str, ...], schema: pa.Schema, fixed: Sequence[str], where: Where) -> None:
+    """Raise PlanError or NameNotFoundError unless ``path`` is a column of ``schema``, none of ``fixed``, or a field."""
+    if path[0] in fixed:
         raise PlanError(
             f"{path[0]} cannot be set: it places the entry",
             where=where,
             todo="use select: to write other keys",
         )
-    if table.type.kind == "timer":
-        raise PlanError("a timer's columns are its key and cannot be set", where=where, todo="use select:")
-    if path[0] not in table.schema.names:
-        raise NameNotFoundError("column", path[0], table.schema.names, where=where)
-    kind = table.schema.field(path[0]).type
+    if path[0] not in schema.names:
+        raise NameNotFoundError("column", path[0], schema.names, where=where)
+    kind = schema.field(path[0]).type
     for depth, name in enumerate(path[1:], 1):
         place = ".".join(path[:depth])
         if not pa.types.is_struct(kind):
@@ -219,7 +220,7 @@ def _check_path(path: tuple[str, ...], table: KeyedTable, where: Where) -> None:
         kind = kind.field(name).type
 
 
-def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
+def no_rows(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
@@ -229,7 +230,7 @@ def _no_entries() -> EntryBatch:
     return EntryBatch(key_groups=np.zeros(0, np.int32), keys=spans, values=spans)
 
 
-def _whole(column: pa.ChunkedArray) -> pa.Array:
+def whole(column: pa.ChunkedArray) -> pa.Array:
     return (
         column.chunk(0)
         if column.num_chunks == 1
@@ -239,7 +240,8 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     )
 
 
-def _replace(rows: pa.RecordBatch, path: tuple[str, ...], values: pa.Array) -> pa.RecordBatch:
+def replaced_path(rows: pa.RecordBatch, path: tuple[str, ...], values: pa.Array) -> pa.RecordBatch:
+    """``rows`` with new values for the column or field at ``path``; null structs stay null."""
     columns = dict(zip(rows.schema.names, rows.columns, strict=True))
     columns[path[0]] = _replaced(columns[path[0]], path[1:], values)
     return pa.RecordBatch.from_pydict(columns)
@@ -258,7 +260,7 @@ def _replaced(array: pa.Array, path: tuple[str, ...], values: pa.Array) -> pa.Ar
     return pa.StructArray.from_arrays(children, names=names, mask=mask)
 
 
-def _as(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+def as_schema(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """``rows`` in the types of ``schema`` where Arrow can, for samples to look alike."""
     try:
         return rows.cast(schema)

@@ -71,11 +71,11 @@ class WholeSelect:
                 self._insert("after", self.table.encode(self._checked(batch)))
         twice = self.connection.execute(
             "SELECT key_group, composite_key FROM after GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
-        ).fetchone()
-        if twice is not None:
+        ).fetchall()
+        if twice:
             raise EncodeError(
-                f"the select gives several rows for one key (composite key {bytes(twice[1]).hex()})",
-                where=Where(key_group=twice[0]), todo="group or filter so that each key comes once",
+                f"the select gives several rows for one key (composite key {bytes(twice[0][1]).hex()})",
+                where=Where(key_group=twice[0][0]), todo="group or filter so that each key comes once",
             )  # fmt: skip
 
     def _checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -119,8 +119,7 @@ class WholeSelect:
         result.samples = plain(self._samples())
 
     def _number(self, query: str) -> int:
-        row = self.connection.execute(query).fetchone()
-        return int(row[0]) if row else 0
+        return int(self.connection.execute(query).fetchall()[0][0])
 
     def _samples(self) -> list[tuple[object, object]]:
         rows = self.connection.sql(

@@ -21,7 +21,7 @@ from ..sst.table import SstTable
 from ..streams import StateStream, StreamOpener
 from .canonical import read_canonical
 from .changelog import open_changelog
-from .entries import Window
+from .entries import Window, merge_small
 from .hashmap import HeapState, read_hashmap
 from .header import KeyedBackendHeader, header_end
 from .lenient import RawKeyedHeader, read_keyed_header_lenient
@@ -94,7 +94,7 @@ class KeyedBackend:
             )
         stream = self._stream()
         if self.format == "hashmap":
-            return read_hashmap(
+            windows = read_hashmap(
                 stream,
                 self.regions(key_groups),
                 states=[self._heap_state(state) for state in self.states],
@@ -102,6 +102,7 @@ class KeyedBackend:
                 wanted=wanted,
                 batch_bytes=batch_bytes,
             )
+            return merge_small(windows, batch_bytes // 4)
         return read_canonical(
             stream,
             self.regions(key_groups),

@@ -32,13 +32,15 @@ def read_canonical(
     compressed: bool,
     wanted: frozenset[int] | None = None,
     batch_bytes: int = 16 << 20,
+    lenient: bool = False,
 ) -> Iterator[Window]:
     """The entries of the key groups ``regions``, in their order, in steps of about ``batch_bytes``.
 
-    ``states`` is how many the header defines; ``wanted`` leaves out other state ids. Raises FormatError naming
-    the key group and the offset (of the plain bytes where the stream is compressed).
+    ``states`` is how many the header defines; ``wanted`` leaves out other state ids. ``lenient`` lets entries
+    through whose key names another key group than the one they stand in. Raises FormatError naming the key group
+    and the offset (of the plain bytes where the stream is compressed).
     """
-    scanner = _Scanner(stream, states, prefix_bytes(max_parallelism), wanted)
+    scanner = _Scanner(stream, states, prefix_bytes(max_parallelism), wanted, lenient)
     for piece in pieces(stream, regions, compressed=compressed, chunk_bytes=batch_bytes):
         yield from scanner.piece(piece)
 
@@ -51,6 +53,7 @@ class _Scanner:
     states: int
     prefix: int
     wanted: frozenset[int] | None
+    lenient: bool
     rest: Bytes = field(default_factory=lambda: np.empty(0, np.uint8))
     state: int = -1
 
@@ -59,13 +62,17 @@ class _Scanner:
         data = np.concatenate([self.rest, piece.data]) if carried else piece.data
         bounds = piece.bounds.copy()
         bounds[:, 1] += carried
-        groups = np.array([region.key_group for region in piece.regions], np.int64)
+        any_group = kernels.ANY_KEY_GROUP if self.lenient else None
+        groups = np.array([any_group or region.key_group for region in piece.regions], np.int64)
         rows = min(_ROWS, len(data) // 9 + 1)
         at = np.array([0, bounds[0, 0], self.state, 0, kernels.FULL], np.int64)
         while at[4] == kernels.FULL:
             row_groups, ids = np.empty(rows, np.int32), np.empty(rows, np.int32)
-            spans = [np.empty(rows, np.int64) for _ in range(4)]
-            kernels.scan(data, groups, bounds, self.states, self.prefix, row_groups, ids, *spans, at)
+            spans = np.empty((4, rows), np.int64)
+            kernels.scan(
+                data, groups, bounds, self.states, self.prefix, row_groups, ids,
+                spans[0], spans[1], spans[2], spans[3], at,
+            )  # fmt: skip
             count = int(at[3])
             window = self._split(data, row_groups[:count], ids[:count], [span[:count] for span in spans])
             if window:
@@ -86,7 +93,7 @@ class _Scanner:
         spans: Sequence[Positions],
     ) -> Window:
         window: Window = {}
-        for state in np.unique(ids).tolist():
+        for state in np.flatnonzero(np.bincount(ids)).tolist():
             if self.wanted is not None and state not in self.wanted:
                 continue
             mask = ids == state
@@ -116,31 +123,39 @@ class CanonicalWriter:
     """Writes windows as a canonical stream. ``offsets[kg]`` is where key group kg begins, 0 where it is empty.
 
     ``base`` is the position of the first byte in the stream: the header's length, or what earlier parts took.
+    The last window is held back, since the next one may go on with its last state.
     """
 
     out: StoreWriter
     base: int
     offsets: dict[int, int] = field(default_factory=dict)
     position: int = 0
-    _open: int = -1
+    _held: Bytes | None = None
+    _flag: int = 0  # in ``_held``: the first byte of the last key
+    _open: tuple[int, int] = (-1, -1)  # key group and state of the last entry
 
     def write(self, window: Window) -> None:
         """Append entries; key groups never fall from one window to the next."""
         window = {state: batch for state, batch in window.items() if len(batch)}
         if not window:
             return
-        runs = [_Runs.of(state, batch) for state, batch in sorted(window.items())]
+        first = min((int(batch.key_groups[0]), state) for state, batch in window.items())
+        if first[0] < self._open[0]:
+            raise ValueError(f"key group {first[0]} after {self._open[0]}")
+        goes_on = first == self._open
+        runs = [
+            _Runs.of(state, batch, goes_on=goes_on and state == first[1])
+            for state, batch in sorted(window.items())
+        ]
         groups = np.concatenate([run.groups for run in runs])
         order = np.lexsort((np.concatenate([np.full(len(r.groups), i) for i, r in enumerate(runs)]), groups))
-        if groups[order[0]] < self._open:
-            raise ValueError(f"key group {groups[order[0]]} after {self._open}")
         sizes = np.concatenate([run.sizes for run in runs])[order]
         ordered = groups[order]
         new_group = np.empty(len(ordered), np.bool_)
-        new_group[0] = ordered[0] != self._open
+        new_group[0] = ordered[0] != self._open[0]
         new_group[1:] = ordered[1:] != ordered[:-1]
         closes = new_group.astype(np.int64) * 2
-        if self._open < 0:
+        if self._open[0] < 0:
             closes[0] = 0
         ends = np.cumsum(sizes + closes)
         starts = ends - sizes
@@ -155,22 +170,37 @@ class CanonicalWriter:
             at += len(run.groups)
         for group, start in zip(ordered[new_group].tolist(), starts[new_group].tolist(), strict=True):
             self.offsets[group] = self.base + self.position + start
-        self._open = int(ordered[-1])
-        self._put(out)
+        last = max((int(batch.key_groups[-1]), state) for state, batch in window.items())
+        self._hold(out, window[last[1]], goes_on)
+        self._open = last
+
+    def _hold(self, out: Bytes, last: EntryBatch, goes_on: bool) -> None:
+        if self._held is not None and goes_on:
+            self._held[self._flag] &= 0x7F
+        self._put_held()
+        self._held = out
+        self._flag = len(out) - 4 - int(last.values.lengths[-1] + last.keys.lengths[-1])
+        self.position += len(out)
 
     def finish(self) -> None:
         """End the last key group. The output is left open."""
-        if self._open >= 0:
-            self._put(np.full(2, 0xFF, np.uint8))
+        self._put_held()
+        if self._open[0] >= 0:
+            self.out.write(b"\xff\xff")
+            self.position += 2
 
-    def _put(self, data: npt.NDArray[np.uint8]) -> None:
-        self.out.write(memoryview(data))
-        self.position += len(data)
+    def _put_held(self) -> None:
+        if self._held is not None:
+            self.out.write(memoryview(self._held))  # type: ignore[arg-type]
+            self._held = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """The entries of one state, cut where the key group changes: ``groups`` and framed ``sizes`` of each run."""
+    """The entries of one state, cut where the key group changes: ``groups`` and framed ``sizes`` of each run.
+
+    Where the first run ``goes_on`` with the state that was last written, its id does not come again.
+    """
 
     state: int
     batch: EntryBatch
@@ -178,13 +208,14 @@ class _Runs:
     sizes: npt.NDArray[np.int64]
     firsts: npt.NDArray[np.int64]
     framed: npt.NDArray[np.int64]
+    goes_on: bool
 
     @staticmethod
-    def of(state: int, batch: EntryBatch) -> _Runs:
+    def of(state: int, batch: EntryBatch, *, goes_on: bool) -> _Runs:
         changes = np.flatnonzero(np.diff(batch.key_groups)) + 1
         firsts = np.concatenate([[0], changes]).astype(np.int64)
         framed = batch.keys.lengths + batch.values.lengths + 8
-        framed[firsts] += 2
+        framed[firsts[1:] if goes_on else firsts] += 2
         return _Runs(
             state,
             batch,
@@ -192,12 +223,14 @@ class _Runs:
             np.add.reduceat(framed, firsts),
             firsts,
             framed,
+            goes_on,
         )
 
     def write(self, out: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> None:
         rows = len(self.batch)
         first, last = np.zeros(rows, np.bool_), np.zeros(rows, np.bool_)
         first[self.firsts] = True
+        first[0] = not self.goes_on
         last[np.concatenate([self.firsts[1:] - 1, [rows - 1]])] = True
         before = np.cumsum(self.framed) - self.framed
         counts = np.diff(np.concatenate([self.firsts, [rows]]))

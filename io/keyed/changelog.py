@@ -26,7 +26,7 @@ from .changelog_replay import Overlay, replay
 from .changelog_rows import StateRows
 from .changelog_states import ChangelogStates
 from .entries import Window
-from .header import KeyedBackendHeader
+from .header import KEYED_VERSION, KeyedBackendHeader
 from .key_inference import infer_key
 from .lenient import RawKeyedHeader
 from .state_types import KeyedStateType, state_types
@@ -51,7 +51,7 @@ class Changelog:
     """An opened changelog handle. ``header`` has the states of the materialized part and then those that only the
     changes announce; ``key_remark`` says how the key's serializer was found where nothing names it."""
 
-    header: KeyedBackendHeader
+    header: KeyedBackendHeader | RawKeyedHeader
     states: Sequence[KeyedStateType]
     max_parallelism: int
     bases: Sequence[tuple[Materialized, Sequence[int]]]
@@ -104,7 +104,7 @@ def open_changelog(
 
     A changelog names no key serializer: it is that of the materialized part, else of a timer state, else
     ``key_serializer``, else the one simple type by which all keys decode and belong to their key groups.
-    Raises UnsupportedVersionError where there is none, FormatError for damaged changes.
+    Raises UnsupportedVersionError where that cannot be told, FormatError for damaged changes.
     """
     bases = _in_order(bases, handle.key_group_range)
     states = ChangelogStates()
@@ -114,7 +114,7 @@ def open_changelog(
     key, remark = states.key or key_serializer, None
     if key is None:
         key, remark = infer_key(states.metas, changes, ids, max_parallelism)
-    header = KeyedBackendHeader(key_serializer=key, states=tuple(states.metas))
+    header = _header(key, states)
     return Changelog(
         header=header,
         states=state_types(header),
@@ -125,6 +125,13 @@ def open_changelog(
         conflicts=states.conflicts,
         key_remark=remark,
     )
+
+
+def _header(key: SerializerSnapshot | None, states: ChangelogStates) -> KeyedBackendHeader | RawKeyedHeader:
+    if key is not None:
+        return KeyedBackendHeader(key_serializer=key, states=tuple(states.metas))
+    reason = UnsupportedVersionError("the changelog has no keys and names no key serializer")
+    return RawKeyedHeader(version=KEYED_VERSION, compressed=False, raw=b"", reason=reason)
 
 
 def _in_order(bases: Sequence[Materialized], key_groups: KeyGroupRange) -> list[Materialized]:

@@ -6,7 +6,7 @@ and RocksDB (key-group prefix, key, namespace, user key; spec 5.3), values are t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,6 +122,25 @@ def concat(batches: Sequence[EntryBatch]) -> EntryBatch:
     key_groups = tables["key_group"].to_numpy().astype(np.int32, copy=False)
     keys, values = (_one_chunk(tables[name]) for name in ("composite_key", "value"))
     return EntryBatch.of(key_groups, keys, values)
+
+
+def merge_small(windows: Iterator[Window], least_bytes: int) -> Iterator[Window]:
+    """The same entries in windows of ``least_bytes`` or more: what comes in crumbs is joined."""
+    held: dict[int, list[EntryBatch]] = {}
+    size = 0
+    for window in windows:
+        size += sum(batch.nbytes + 16 * len(batch) for batch in window.values())
+        if not held and size >= least_bytes:
+            yield window
+            size = 0
+            continue
+        for state, batch in window.items():
+            held.setdefault(state, []).append(batch)
+        if size >= least_bytes:
+            yield {state: concat(batches) for state, batches in held.items()}
+            held, size = {}, 0
+    if held:
+        yield {state: concat(batches) for state, batches in held.items()}
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:

@@ -13,6 +13,8 @@ _POSITIONS = "Array(int64, 1, 'C', readonly=True)"
 #: What ``scan`` stopped for.
 DONE, FULL, MORE, BAD_LENGTH, BAD_KEY_GROUP, BAD_STATE = range(6)
 END_OF_KEY_GROUP = 0xFFFF
+#: In place of a key group: the keys there may name any.
+ANY_KEY_GROUP = -1
 
 
 @njit(f"({_BYTES}, {_POSITIONS}, {_POSITIONS}, uint8[::1], {_POSITIONS}, boolean)", cache=True, nogil=True)
@@ -100,7 +102,7 @@ def scan(buf, groups, bounds, states, prefix, row_groups, ids, key_starts, key_e
         group = first & 0x7F
         if prefix == 2:
             group = group << 8 | np.int64(buf[key + 1])
-        if group != groups[index]:
+        if groups[index] != ANY_KEY_GROUP and group != groups[index]:
             reason = BAD_KEY_GROUP
             break
         row_groups[rows] = group
@@ -165,8 +167,8 @@ def _put_var_length(out, at, n):  # type: ignore[no-untyped-def]
 
 
 @njit(
-    f"({_BYTES}, Array(int32, 1, 'C', readonly=True), int64, boolean, {_POSITIONS}, {_POSITIONS}, {_BYTES}, {_POSITIONS},"
-    f" {_POSITIONS}, {_BYTES}, {_POSITIONS}, {_POSITIONS}, {_POSITIONS}, uint8[::1])",
+    f"({_BYTES}, Array(int32, 1, 'C', readonly=True), int64, boolean, {_POSITIONS}, {_POSITIONS}, {_BYTES},"
+    f" {_POSITIONS}, {_POSITIONS}, {_BYTES}, {_POSITIONS}, {_POSITIONS}, {_POSITIONS}, uint8[::1])",
     cache=True,
     nogil=True,
 )

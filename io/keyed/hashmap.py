@@ -49,17 +49,17 @@ class _Marked:
     @staticmethod
     def of(state: HeapState) -> _Marked:
         builder = Builder()
-        slots = [builder.slot(8), builder.slot(8)]
+        key_start, key_end = builder.slot(8), builder.slot(8)
         if state.kind == "timer":
             stamp = builder.slot(8)
             builder.emit(ops.I8_FLIPPED, stamp)
             builder.node(state.keys.key)
             builder.node(state.keys.namespace)
-            return _Marked(builder.finish(NullShape(arrow_type=pa.null())), *slots, None)
+            return _Marked(builder.finish(NullShape(arrow_type=pa.null())), key_start, key_end, None)
         builder.node(state.keys.namespace)
-        builder.emit(ops.MARK, slots[0])
+        builder.emit(ops.MARK, key_start)
         builder.node(state.keys.key)
-        builder.emit(ops.MARK, slots[1])
+        builder.emit(ops.MARK, key_end)
         parts = None
         value = state.value or t.scalar("null")
         if state.kind == "value":
@@ -67,7 +67,7 @@ class _Marked:
         else:
             map_key = (state.keys.map_key or value) if state.kind == "map" else None
             parts = PartMarks.emit(builder, value, map_key)
-        return _Marked(builder.finish(NullShape(arrow_type=pa.null())), *slots, parts)
+        return _Marked(builder.finish(NullShape(arrow_type=pa.null())), key_start, key_end, parts)
 
 
 def read_hashmap(
@@ -177,8 +177,8 @@ class _Reader:
         if self.state not in self.marked:
             state = self.states[self.state]
             for part in (state.keys.namespace, state.keys.key, state.keys.map_key, state.value):
-                unknown = part and t.opaque_in(part)
-                if unknown:
+                unknown = t.opaque_in(part) if part is not None else None
+                if unknown is not None:
                     raise self._error(
                         f"a value of {unknown.class_name} ({unknown.reason}) cannot be stepped over in the"
                         " hashmap format, nor what follows it",

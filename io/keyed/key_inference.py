@@ -7,7 +7,9 @@ decodes, is followed by a namespace and hashes to its key group is the key's typ
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
+from math import log
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +21,10 @@ from ...schemas.errors import UnsupportedVersionError
 from ...schemas.from_snapshot import type_of
 from ...schemas.hashing import java_hash, key_groups
 from ...schemas.snapshots import SerializerSnapshot, build
-from .changelog_read import CLEAR, Changes
-from .meta_info import BackendStateType, StateMetaInfo
-from .state_types import keyed_state_type
+from .changelog_read import CLEAR, SET, SET_INTERNAL, Changes
+from .entries import Positions
+from .meta_info import StateMetaInfo
+from .state_types import KeyedStateType, keyed_state_type
 
 #: In the order in which jobs have them: of types that cannot be told apart (Long, Double, Date) the first is taken.
 _SCALARS = (
@@ -30,6 +33,8 @@ _SCALARS = (
 )  # fmt: skip
 _FIELDS = ("String", "Long", "Int", "Boolean")
 _MOST_ROWS = 4096
+_CERTAINTY = 100
+"""How many times less than once wrong types may be expected to fit by chance."""
 
 
 def infer_key(
@@ -37,66 +42,104 @@ def infer_key(
     changes: Sequence[Changes],
     ids: Sequence[npt.NDArray[np.int32]],
     max_parallelism: int,
-) -> tuple[SerializerSnapshot, str]:
-    """The key's serializer and a sentence that says how it was found.
+) -> tuple[SerializerSnapshot | None, str | None]:
+    """The key's serializer and a sentence that says how it was found; None twice where there are no keys.
 
-    ``ids`` are the states (indices) of the changes. Raises UnsupportedVersionError where no simple type fits.
+    ``ids`` are the states (indices) of the changes. Raises UnsupportedVersionError where no simple type fits, or
+    some fit that lie differently, or the keys are too few to be sure.
     """
     samples = list(_samples(states, changes, ids))
-    found = [
-        snapshot
-        for snapshot in _candidates()
-        if samples and all(sample.fits(type_of(snapshot), max_parallelism) for sample in samples)
-    ]
-    if not found:
+    if not samples:
+        return None, None
+    for candidates in _candidates():
+        fits = [(one, _fit(type_of(one), samples, max_parallelism)) for one in candidates]
+        found = [(one, fit) for one, fit in fits if fit is not None]
+        if found:
+            break
+    sure = found and all(fit.keys >= log(_CERTAINTY * len(candidates), max_parallelism) for _, fit in found)
+    if not sure or any(fit.stops != found[0][1].stops for _, fit in found):
         raise UnsupportedVersionError(
-            "a changelog without a materialized part names no key serializer, and no simple type fits its keys",
+            "a changelog without a materialized part names no key serializer, and its keys do not tell",
             todo="take a savepoint, or a checkpoint after the changelog was materialized",
         )
-    names = [str(type_of(snapshot)) for snapshot in found]
+    names = [str(type_of(one)) for one, _ in found]
     also = f"; so would {', '.join(names[1:])}" if len(names) > 1 else ""
-    return found[0], f"the changelog names no key type: by the key groups of its keys it is {names[0]}{also}"
+    return found[0][
+        0
+    ], f"the changelog names no key type: by the key groups of its keys it is {names[0]}{also}"
 
 
-def _candidates() -> Iterator[SerializerSnapshot]:
-    yield from (build.scalar(name) for name in _SCALARS)
-    for length in (1, 2, 3):
-        for fields in product(_FIELDS, repeat=length):
-            yield build.tuple_of(*(build.scalar(name) for name in fields))
+def _candidates() -> Iterator[list[SerializerSnapshot]]:
+    """Types to try, the simple ones first."""
+    yield [build.scalar(name) for name in _SCALARS]
+    yield [
+        build.tuple_of(*(build.scalar(name) for name in fields))
+        for length in (1, 2, 3)
+        for fields in product(_FIELDS, repeat=length)
+    ]
 
 
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """How many keys there are, and where they end."""
+
+    keys: int
+    stops: list[list[int]]
+
+
+def _fit(key: t.DataType, samples: Sequence[_Sample], max_parallelism: int) -> _Fit | None:
+    hashes, stops = [], []
+    for sample in samples:
+        fit = sample.fit(key, max_parallelism)
+        if fit is None:
+            return None
+        hashes.append(fit[0])
+        stops.append(fit[1].tolist())
+    return _Fit(len(np.unique(np.concatenate(hashes))), stops)
+
+
+@dataclass(frozen=True, slots=True)
 class _Sample:
-    """Some changes of one state; the operation says whether anything follows the namespace."""
+    """Some changes of one key-value state."""
 
-    def __init__(self, namespace: t.DataType, changes: Changes, rows: npt.NDArray[np.int64]) -> None:
-        self.namespace = namespace
-        self.data = changes.data
-        self.starts, self.ends = changes.starts[rows] + 3, changes.ends[rows]
-        self.cleared = self.data[changes.starts[rows]] == CLEAR
-        self.groups = changes.key_groups[rows]
+    state: KeyedStateType
+    changes: Changes
+    rows: npt.NDArray[np.int64]
 
-    def fits(self, key: t.DataType, max_parallelism: int) -> bool:
+    def fit(self, key: t.DataType, max_parallelism: int) -> tuple[npt.NDArray[np.int32], Positions] | None:
+        """The hashes of the keys and where they end, if they can be of the type ``key``."""
+        data = self.changes.data
+        operations = data[self.changes.starts[self.rows]]
+        starts, ends = self.changes.starts[self.rows] + 3, self.changes.ends[self.rows]
         try:
-            keys, stops = Codec(compile_type(key)).decode(self.data, self.starts, self.ends, exact=False)
-            _, stops = Codec(compile_type(self.namespace)).decode(self.data, stops, self.ends, exact=False)
+            keys, stops = Codec(compile_type(key)).decode(data, starts, ends, exact=False)
+            _, spaces = Codec(compile_type(self.state.namespace)).decode(data, stops, ends, exact=False)
+            values = (operations == SET) | (operations == SET_INTERNAL)
+            if (
+                self.state.kind not in ("list", "map")
+                and self.state.value
+                and not t.opaque_in(self.state.value)
+            ):
+                Codec(compile_type(self.state.value)).decode(data, spaces[values], ends[values])
         except DecodeError:
-            return False
+            return None
+        if self.state.namespace == t.scalar("void") and data[stops].any():
+            return None
         hashes = java_hash(keys, key)
-        if hashes is None or not np.array_equal(stops == self.ends, self.cleared):
-            return False
-        return np.array_equal(key_groups(hashes, max_parallelism), self.groups)
+        if hashes is None or not np.array_equal(spaces == ends, operations == CLEAR):
+            return None
+        groups = self.changes.key_groups[self.rows]
+        return (hashes, stops) if np.array_equal(key_groups(hashes, max_parallelism), groups) else None
 
 
 def _samples(
     states: Sequence[StateMetaInfo], changes: Sequence[Changes], ids: Sequence[npt.NDArray[np.int32]]
 ) -> Iterator[_Sample]:
     left = _MOST_ROWS
+    types = [keyed_state_type(meta, t.scalar("void")) for meta in states]
     for change_set, numbers in zip(changes, ids, strict=True):
-        for number, meta in enumerate(states):
+        for number, state in enumerate(types):
             rows = np.flatnonzero(numbers == number)[:left]
-            if not len(rows) or meta.backend_state_type is not BackendStateType.KEY_VALUE:
-                continue
-            namespace = keyed_state_type(meta, t.scalar("void")).namespace
-            if not t.opaque_in(namespace):
-                yield _Sample(namespace, change_set, rows)
+            if len(rows) and state.kind != "timer" and not t.opaque_in(state.namespace):
+                yield _Sample(state, change_set, rows)
                 left -= len(rows)

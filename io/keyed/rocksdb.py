@@ -87,6 +87,22 @@ def read_rocksdb(
     yield from align(cursors)
 
 
+def read_prefix(
+    families: Mapping[str, Sequence[SstTable]], name: str, begins: bytes, *, max_parallelism: int
+) -> Iterator[EntryBatch]:
+    """The entries of one state whose composite keys begin so; only blocks are read that can hold one."""
+    tables = families.get(name, ())
+    if tables:
+        batches = scan(tables, begins, _behind(begins))
+        yield from _entries(batches, prefix_bytes(max_parallelism), name)
+
+
+def _behind(begins: bytes) -> bytes | None:
+    """The least key above all that begin so; None where there is none."""
+    kept = begins.rstrip(b"\xff")
+    return kept[:-1] + bytes((kept[-1] + 1,)) if kept else None
+
+
 def _entries(batches: Iterator[pa.RecordBatch], prefix: int, name: str) -> Iterator[EntryBatch]:
     for batch in batches:
         keys = Spans.of(batch.column("key"))
@@ -141,6 +157,9 @@ def align(cursors: Mapping[int, Cursor]) -> Iterator[Window]:
         yield window
 
 
+_LEAST_RUN = 4 << 20
+"""Bytes of entries that are held until some are sorted."""
+
 #: Opens a file of the database for writing by its local name.
 OpenFile = Callable[[str], StoreWriter]
 
@@ -189,7 +208,7 @@ class _FamilyWriter:
     def add(self, batch: EntryBatch) -> None:
         self.pending.append(batch)
         self.held += batch.nbytes + 16 * len(batch)
-        if self.held < 4 << 20:
+        if self.held < _LEAST_RUN:
             return
         whole = concat(self.pending)
         last = int(whole.key_groups[-1])

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ...schemas.errors import FormatError, UnsupportedVersionError, Where
+from .arrays import Bytes, Ints, Tags
 from .decode_kernels import KEEP_SEQUENCE, MESSAGES, OK, UNREAD_TYPE, decode_blocks, measure_blocks
 from .format import INTERNAL_KEY_SUFFIX, ValueType
-from .runs import MAX_DECODED_BYTES, BlockFormat, Bytes, Ints, UnpackedRun
-
-Tags = np.ndarray[Any, np.dtype[np.uint64]]
+from .runs import MAX_DECODED_BYTES, BlockFormat, UnpackedRun
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Columns:
     """Decoded entries: key ``i`` is ``keys[key_offsets[i]:key_offsets[i + 1]]``, its value
     ``data[value_starts[i]:][:value_lengths[i]]``; ``tags`` are ``sequence << 8 | value type``."""

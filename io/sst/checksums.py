@@ -13,6 +13,7 @@ import numpy as np
 import xxhash
 from numba import njit
 
+from .arrays import Ints
 from .format import Checksum
 
 _POLYNOMIAL = 0x82F63B78
@@ -74,16 +75,17 @@ def crc32c(data: bytes | bytearray | memoryview) -> int:
     return int(crc32c_kernel(array, 0, len(array)))
 
 
-@njit("int64(Array(uint8, 1, 'C', readonly=True), int64[::1], int64[::1])", cache=True, nogil=True)
-def first_bad_crc32c(data, starts, sizes):  # type: ignore[no-untyped-def]
-    """The first ``i`` where the masked CRC32c of ``data[starts[i]:][:sizes[i]]`` is not the u4 behind it, or -1.
-
-    The caller has checked the bounds.
+@njit(
+    "int64(Array(uint8, 1, 'C', readonly=True), int64[::1], int64[::1], int64[::1])", cache=True, nogil=True
+)
+def first_bad_crc32c(data, starts, sizes, modifiers):  # type: ignore[no-untyped-def]
+    """The first ``i`` where the masked CRC32c of ``data[starts[i]:][:sizes[i]]`` plus ``modifiers[i]`` is not the u4
+    behind it, or -1. The caller has checked the bounds.
     """
     for i in range(len(starts)):
         end = starts[i] + sizes[i]
         crc = np.int64(crc32c_kernel(data, starts[i], end))
-        masked = ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
+        masked = ((crc >> 15 | crc << 17) + _MASK_DELTA + modifiers[i]) & 0xFFFFFFFF
         for byte in range(4):
             if data[end + byte] != (masked >> (8 * byte)) & 0xFF:
                 return i
@@ -124,3 +126,18 @@ def block_checksum(kind: Checksum, data: bytes | bytearray | memoryview) -> int:
     last byte of XXH3 mixed in afterwards.
     """
     return BLOCK_CHECKSUMS[kind](data)
+
+
+def context_modifiers(base: int, offsets: Ints) -> Ints:
+    """What is added (modulo 2^32) to the checksums of blocks at ``offsets`` of a file from format version 6 on.
+
+    ``ChecksumModifierForContext`` of ``table/format.h``; nothing where ``base`` is 0, as it is before version 6.
+    """
+    if base == 0:
+        return np.zeros_like(offsets)
+    return base ^ ((offsets & 0xFFFFFFFF) + (offsets >> 32) & 0xFFFFFFFF)
+
+
+def context_modifier(base: int, offset: int) -> int:
+    """:func:`context_modifiers` of one offset."""
+    return int(context_modifiers(base, np.array([offset], dtype=np.int64))[0])

@@ -13,13 +13,14 @@ from .merge_kernels import lower_bound
 from .table import SstTable
 
 _FIRST_RUN_BYTES = 64 << 10
+_FIRST_WANTED_RUN_BYTES = 512 << 10
 _LAST_RUN_BYTES = 8 << 20
 _GROWTH = 4
 _ENTRY_BYTES = 40
 """What the columns take for an entry besides its bytes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Slice:
     """Entries ``start..end`` of decoded columns; sorted."""
 
@@ -50,7 +51,8 @@ class Cursor:
     """The entries of ``table`` in [lower, upper), in order.
 
     ``frontier``: entries of user keys below it are all in memory; None once all there are have been read.
-    Reading ahead starts when the second run is asked for, so that a table whose keys come much later holds little.
+    A table whose first key is known is not read before the scan comes to it. One where it is not known gives a
+    small first run, and reads ahead from the second on, so that it holds little if its keys come much later.
     """
 
     def __init__(self, table: SstTable, lower: bytes | None, upper: bytes | None, executor: Executor) -> None:
@@ -81,7 +83,8 @@ class Cursor:
         blocks = len(self.index)
         if self.pending is not None or self.next_block == blocks:
             return
-        self.run_bytes = min(max(_FIRST_RUN_BYTES, self.run_bytes * _GROWTH), _LAST_RUN_BYTES)
+        first = _FIRST_WANTED_RUN_BYTES if self.table.smallest else _FIRST_RUN_BYTES
+        self.run_bytes = min(max(first, self.run_bytes * _GROWTH), _LAST_RUN_BYTES)
         ends = np.cumsum(self.index.sizes[self.next_block : self.next_block + self.run_bytes // 16])
         wanted = int(min(self.run_bytes, budget / self.expansion))
         count = max(1, int(np.searchsorted(ends, wanted, side="right")))

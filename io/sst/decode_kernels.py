@@ -127,7 +127,7 @@ def measure_blocks(buf, starts, ends, suffix, limits):  # type: ignore[no-untype
             return BAD_RESTARTS, block, ends[block], 0, 0
         limits[block] = limit
         pos = starts[block]
-        length = 0
+        length = np.int64(0)
         while pos < limit:
             at = pos
             if pos + 3 <= limit and (buf[pos] | buf[pos + 1] | buf[pos + 2]) < 0x80:

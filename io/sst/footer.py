@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...schemas.errors import FormatError, UnsupportedVersionError, Where
+from .checksums import block_checksum, context_modifier
 from .format import (
     BLOCK_BASED_MAGIC,
+    BLOCK_TRAILER_SIZE,
+    EXTENDED_MAGIC,
     FOOTER_SIZE,
     LEGACY_BLOCK_BASED_MAGIC,
     LEGACY_FOOTER_SIZE,
@@ -20,18 +23,23 @@ from .little import LittleReader
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Footer:
-    """``checksum`` guards every block of the file; format version 0 is the legacy footer, always CRC32c."""
+    """``checksum`` guards every block of the file; format version 0 is the legacy footer, always CRC32c.
+
+    From version 6 on ``index`` is None, as its handle is in the metaindex, and a block's checksum depends on where
+    the block is, by ``base_context_checksum``.
+    """
 
     checksum: Checksum
     metaindex: BlockHandle
-    index: BlockHandle
+    index: BlockHandle | None
     format_version: int
+    base_context_checksum: int = 0
 
 
 def read_footer(tail: bytes | memoryview, size: int, file: str) -> Footer:
     """The footer of a file of ``size`` bytes that ends in ``tail`` (at least 53 bytes, or the whole file).
 
-    Raises UnsupportedVersionError for other table formats and for format versions above 5.
+    Raises UnsupportedVersionError for other table formats and for format versions above 6.
     """
     if len(tail) < LEGACY_FOOTER_SIZE:
         raise FormatError(f"{size} bytes are too few for an SST file", where=Where(file=file))
@@ -53,11 +61,38 @@ def read_footer(tail: bytes | memoryview, size: int, file: str) -> Footer:
             )
         reader.pos = len(tail) - FOOTER_SIZE
         checksum = _checksum(reader.u1("checksum type"), Where(file=file, offset=size - FOOTER_SIZE))
+        if version >= 6:
+            return _extended_footer(reader, checksum, version, size)
     else:
         raise FormatError(f"not an SST file: magic number {magic:016x}", where=where)
     metaindex = read_handle(reader, size)
     index = read_handle(reader, size)
     return Footer(checksum=checksum, metaindex=metaindex, index=index, format_version=version)
+
+
+def _extended_footer(reader: LittleReader, checksum: Checksum, version: int, size: int) -> Footer:
+    """The footer from version 6 on: it has a checksum itself, and the metaindex stands right before it."""
+    at = size - FOOTER_SIZE
+    where = Where(file=reader.file, offset=at)
+    whole = bytes(reader.data[-FOOTER_SIZE:])
+    if reader.bytes(4) != EXTENDED_MAGIC:
+        raise FormatError("footer does not have its extended magic number", where=where)
+    stored, base, length = reader.fixed32(), reader.fixed32(), reader.fixed32()
+    computed = block_checksum(checksum, whole[:5] + bytes(4) + whole[9:])
+    if checksum is not Checksum.NONE and (computed + context_modifier(base, at)) & 0xFFFFFFFF != stored:
+        raise FormatError(f"{checksum.name} of the footer does not match: the file is damaged", where=where)
+    reader.take(16)
+    if reader.fixed64():
+        raise UnsupportedVersionError(
+            f"SST format version {version} with a feature of the future", where=where
+        )
+    start = at - BLOCK_TRAILER_SIZE - length
+    if start < 0:
+        raise FormatError(f"metaindex of {length} bytes does not fit in the file", where=where)
+    metaindex = BlockHandle(offset=start, size=length)
+    return Footer(
+        checksum=checksum, metaindex=metaindex, index=None, format_version=version, base_context_checksum=base
+    )
 
 
 def read_handle(reader: LittleReader, file_size: int) -> BlockHandle:

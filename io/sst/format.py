@@ -13,6 +13,9 @@ BLOCK_BASED_MAGIC = 0x88E241B785F4CFF7
 LEGACY_BLOCK_BASED_MAGIC = 0xDB4775248B80FB57
 """Footer of format version 0: no checksum byte and no version; the checksum is CRC32c."""
 
+EXTENDED_MAGIC = b"\x3e\x00\x7a\x00"
+"""Stands in the footer from format version 6 on."""
+
 OTHER_TABLE_MAGICS = {
     0x8242229663BF9564: "plain table",
     0x4F3418EB7A8F13B8: "legacy plain table",
@@ -22,11 +25,12 @@ OTHER_TABLE_MAGICS = {
 FOOTER_SIZE = 53
 LEGACY_FOOTER_SIZE = 48
 BLOCK_TRAILER_SIZE = 5
-MAX_READ_FORMAT_VERSION = 5
+MAX_READ_FORMAT_VERSION = 6
 MAX_SEQUENCE_NUMBER = (1 << 56) - 1
 INTERNAL_KEY_SUFFIX = 8
 """Bytes behind a user key: little-endian ``sequence << 8 | value type``."""
 
+META_INDEX = "rocksdb.index"
 META_PROPERTIES = "rocksdb.properties"
 META_RANGE_DELETIONS = "rocksdb.range_del"
 META_COMPRESSION_DICTIONARY = "rocksdb.compression_dict"

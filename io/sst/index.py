@@ -7,18 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...schemas.errors import FormatError
+from .arrays import Bytes, Ints
 from .decode_kernels import MESSAGES, OK
 from .format import BLOCK_TRAILER_SIZE, INTERNAL_KEY_SUFFIX, IndexType
 from .index_kernels import decode_index
 from .merge_kernels import lower_bound
 from .properties import TableProperties
-from .runs import BlockFormat, Bytes, Ints, UnpackedRun
+from .runs import BlockFormat, UnpackedRun
 
 MAX_INDEX_KEY_BYTES = 1 << 30
 """More than this is not an index that RocksDB wrote: it holds one short key for each data block."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BlockIndex:
     """Blocks in key order: no key of block ``i`` is above ``keys[key_offsets[i]:key_offsets[i + 1]]``, and none of
     block ``i + 1`` below it; user keys. ``offsets`` ascend and lie in the file with their trailers."""

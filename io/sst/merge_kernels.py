@@ -68,7 +68,8 @@ def comes_first(keys, key_offsets, tags, a, b):  # type: ignore[no-untyped-def]
 def merge_runs(keys, key_offsets, tags, run_offsets, order):  # type: ignore[no-untyped-def]
     """Fills ``order`` with the entries in merged order; run ``r`` is ``run_offsets[r]..run_offsets[r + 1]``, sorted.
 
-    A binary heap of the runs' heads: the run that gave an entry often gives the next, which costs two comparisons.
+    A binary heap of the runs' heads. The run that gave an entry often gives the next, which costs two comparisons;
+    else the hole it leaves sinks to the bottom, one comparison a level, and the run rises from there.
     """
     runs = len(run_offsets) - 1
     at = run_offsets[:-1].copy()
@@ -103,10 +104,16 @@ def merge_runs(keys, key_offsets, tags, run_offsets, order):  # type: ignore[no-
                 keys, key_offsets, tags, at[heap[child + 1]], at[heap[child]]
             ):
                 child += 1
-            if not comes_first(keys, key_offsets, tags, at[heap[child]], at[run]):
+            if hole == 0 and comes_first(keys, key_offsets, tags, at[run], at[heap[child]]):
                 break
             heap[hole] = heap[child]
             hole = child
+        while hole > 0:
+            parent = (hole - 1) // 2
+            if comes_first(keys, key_offsets, tags, at[heap[parent]], at[run]):
+                break
+            heap[hole] = heap[parent]
+            hole = parent
         if size > 0:
             heap[hole] = run
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ...schemas.errors import UnsupportedVersionError, Where
+from ...schemas.errors import FormatError, UnsupportedVersionError, Where
 from .format import BYTEWISE_COMPARATOR, IndexType
 from .little import LittleReader
 
@@ -45,17 +45,21 @@ class TableProperties:
 def read_properties(raw: Mapping[bytes, bytes], file: str) -> TableProperties:
     """The properties under their RocksDB names; a table that needs what is not read here is refused by name."""
 
-    def reader(name: str) -> LittleReader:
-        return LittleReader(raw.get(name.encode(), b"\0" * 8), file=None)
+    where = Where(file=file)
+
+    def field(name: str, read: Callable[[LittleReader], int]) -> int:
+        try:
+            return read(LittleReader(raw.get(name.encode(), b"\0" * 8)))
+        except FormatError as error:
+            raise FormatError(f"property {name}: {error.what}", where=where) from None
 
     def number(name: str) -> int:
-        return reader(f"rocksdb.{name}").varint64(name)
+        return field(f"rocksdb.{name}", LittleReader.varint64)
 
     def text(name: str) -> str:
         return raw.get(f"rocksdb.{name}".encode(), b"").decode("utf-8", "replace")
 
-    where = Where(file=file)
-    index_type = reader("rocksdb.block.based.table.index.type").fixed32()
+    index_type = field("rocksdb.block.based.table.index.type", LittleReader.fixed32)
     if index_type not in IndexType.__members__.values():
         raise UnsupportedVersionError(f"SST index type {index_type} is not known", where=where)
     has_id = b"rocksdb.column.family.id" in raw
@@ -77,8 +81,8 @@ def read_properties(raw: Mapping[bytes, bytes], file: str) -> TableProperties:
         comparator=text("comparator"),
         merge_operator=text("merge.operator"),
         compression=text("compression"),
-        external_version=reader("rocksdb.external_sst_file.version").fixed32(),
-        external_global_seqno=reader(GLOBAL_SEQNO.decode()).fixed64(),
+        external_version=field("rocksdb.external_sst_file.version", LittleReader.fixed32),
+        external_global_seqno=field(GLOBAL_SEQNO.decode(), LittleReader.fixed64),
     )
     if properties.comparator not in (BYTEWISE_COMPARATOR, ""):
         raise UnsupportedVersionError(f"comparator {properties.comparator!r} is not read", where=where)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .blocks import Tags
-from .runs import Bytes, Ints
+from .arrays import Bytes, Ints, Tags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +20,7 @@ class RangeDeletion:
     sequence: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cover:
     """Disjoint stretches of user keys in order: from key ``i`` up to key ``i + 1``, entries below ``sequences[i]``
     are deleted (0: none)."""

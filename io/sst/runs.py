@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ...schemas.errors import FormatError, Where
-from .checksums import block_checksum, first_bad_crc32c
+from .arrays import Bytes, Ints
+from .checksums import block_checksum, context_modifiers, first_bad_crc32c
 from .compression import MAX_RATIO, decompress_into, refuse
 from .decode_kernels import packed_sizes
 from .format import BLOCK_TRAILER_SIZE, BlockHandle, Checksum
-
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 MAX_DECODED_BYTES = 1 << 32
 """A run of blocks that decodes to more than this is not what RocksDB writes: a scan reads a few MiB at a time."""
@@ -29,12 +26,13 @@ class BlockFormat:
     format_version: int
     verify: bool
     file_size: int
+    base_context_checksum: int = 0
 
     def where(self, offset: int) -> Where:
         return Where(file=self.file, offset=offset)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RawRun:
     """Blocks that lie near each other in a file: ``data`` is the file from ``offset`` on; block ``i`` has
     ``sizes[i]`` bytes at ``offsets[i]`` of the file, and its trailer behind it."""
@@ -55,7 +53,7 @@ class RawRun:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class UnpackedRun:
     """A decompressed run: block ``i`` is ``data[starts[i]:ends[i]]`` and lies at ``offsets[i]`` of the file."""
 
@@ -120,15 +118,17 @@ def _verify(form: BlockFormat, run: RawRun, begins: Ints) -> None:
     """Raises FormatError at the first block whose checksum is not the stored one."""
     if form.checksum is Checksum.NONE:
         return
+    modifiers = context_modifiers(form.base_context_checksum, run.offsets)
     if form.checksum is Checksum.CRC32C:
-        bad = int(first_bad_crc32c(np.frombuffer(run.data, dtype=np.uint8), begins, run.sizes + 1))
+        bad = int(first_bad_crc32c(np.frombuffer(run.data, dtype=np.uint8), begins, run.sizes + 1, modifiers))
     else:
         raw = memoryview(run.data)
         bad = -1
-        for i, (begin, end) in enumerate(
-            zip(begins.tolist(), (begins + run.sizes + 1).tolist(), strict=True)
-        ):
-            if block_checksum(form.checksum, raw[begin:end]) != int.from_bytes(raw[end : end + 4], "little"):
+        ends = begins + run.sizes + 1
+        rows = zip(begins.tolist(), ends.tolist(), modifiers.tolist(), strict=True)
+        for i, (begin, end, modifier) in enumerate(rows):
+            computed = block_checksum(form.checksum, raw[begin:end]) + modifier & 0xFFFFFFFF
+            if computed != int.from_bytes(raw[end : end + 4], "little"):
                 bad = i
                 break
     if bad >= 0:

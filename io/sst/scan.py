@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from .arrays import Bytes, Ints
 from .cursor import Cursor, Slice
 from .merge_kernels import gather_keys, gather_values, measure_resolved, merge_runs, resolve
 from .range_deletes import Cover, cover_of
-from .runs import Bytes, Ints
 from .table import SstTable
 
 SCHEMA = pa.schema([("key", pa.large_binary()), ("value", pa.large_binary())])
@@ -20,7 +20,8 @@ DEFAULT_BATCH_BYTES = 16 << 20
 
 _WINDOW_BYTES = 64 << 20
 _ROW_BYTES = 16
-_THREADS = 4
+_PORTION_ENTRIES = 1 << 15
+_THREADS = 8
 
 
 def scan(
@@ -35,7 +36,8 @@ def scan(
     The tables are those of one column family. Of each user key the newest entry counts (by sequence number; of equal
     ones that of the earlier table); deletions are applied and merge operands joined by commas, oldest first, as
     Flink's ``stringappendtest`` does. A batch holds at most ``batch_bytes`` of keys, values and offsets, or one
-    entry. Memory: about 64 MiB of decoded blocks, more only where one key has more.
+    entry. Memory does not grow with the tables: about 64 MiB of decoded
+    blocks and as much for batches and merging, more only where one key has more.
     """
     cover = cover_of(deletion for table in tables for deletion in table.range_deletions)
     batches = _Batches(batch_bytes)
@@ -46,7 +48,8 @@ def scan(
                 bound = _extend(cursors)
                 pieces = [piece for cursor in cursors if cursor.slices for piece in cursor.take(bound)]
                 for group in _overlapping(pieces):
-                    yield from batches.add(_resolve(group, cover))
+                    for part in _portions(group):
+                        yield from batches.add(_resolve(part, cover))
                 cursors = [cursor for cursor in cursors if cursor.slices or cursor.frontier is not None]
             yield from batches.rest()
         finally:
@@ -77,6 +80,22 @@ def _overlapping(pieces: list[Slice]) -> Iterator[list[Slice]]:
         yield [pieces[i] for i in sorted(group)]
 
 
+def _portions(group: list[Slice]) -> Iterator[list[Slice]]:
+    """A group cut at user keys into portions whose merge, which jumps from run to run, stays in the caches."""
+    while len(group) > 1 and sum(len(piece) for piece in group) > 2 * _PORTION_ENTRIES:
+        longest = max(group, key=len)
+        step = max(1, _PORTION_ENTRIES // len(group))
+        parts = [
+            piece.split(longest.columns.key(longest.start + min(step, len(longest) - 1))) for piece in group
+        ]
+        portion = [below for below, _ in parts if len(below)]
+        if not portion:
+            break
+        yield portion
+        group = [rest for _, rest in parts if len(rest)]
+    yield group
+
+
 def _extend(cursors: list[Cursor]) -> bytes | None:
     """Reads on where the merge is held up, and returns the user key below which all entries are in memory."""
     bound = min((c.frontier for c in cursors if c.frontier is not None), default=None)
@@ -92,7 +111,7 @@ def _extend(cursors: list[Cursor]) -> bytes | None:
     return min((c.frontier for c in cursors if c.frontier is not None), default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Resolved:
     """Resolved entries; ``key_ends``/``value_ends`` are Arrow offsets, the bytes are still where they were decoded."""
 

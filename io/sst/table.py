@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ...schemas.errors import FormatError, UnsupportedVersionError, Where
+from .arrays import Ints
 from .blocks import Columns, as_mapping, decode
 from .footer import Footer, read_footer, read_handle
 from .format import (
@@ -16,6 +17,7 @@ from .format import (
     INTERNAL_KEY_SUFFIX,
     MAX_SEQUENCE_NUMBER,
     META_COMPRESSION_DICTIONARY,
+    META_INDEX,
     META_PROPERTIES,
     META_RANGE_DELETIONS,
     BlockHandle,
@@ -27,7 +29,7 @@ from .little import LittleReader
 from .manifest_read import LiveFile
 from .properties import GLOBAL_SEQNO, TableProperties, read_properties
 from .range_deletes import RangeDeletion
-from .runs import BlockFormat, Ints, RawRun, unpack
+from .runs import BlockFormat, RawRun, unpack
 
 ReadRanges = Callable[[list[tuple[int, int]]], list[bytes]]
 """Reads ``(start, length)`` stretches of one file, in the order given."""
@@ -39,7 +41,7 @@ _GAP_BYTES = 16 << 10
 _RANGE_DELETION_SENTINEL = MAX_SEQUENCE_NUMBER << 8 | ValueType.RANGE_DELETION
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SstTable:
     """An open table: its properties, the upper level of its index and its range deletions are in memory.
 
@@ -55,10 +57,10 @@ class SstTable:
     smallest: bytes
     range_deletions: tuple[RangeDeletion, ...]
     data_end: int
-    _form: BlockFormat
-    _read_ranges: ReadRanges
-    _top: BlockIndex
-    _partitions: dict[int, BlockIndex] = field(default_factory=dict)
+    _form: BlockFormat = field(repr=False)
+    _read_ranges: ReadRanges = field(repr=False)
+    _top: BlockIndex = field(repr=False)
+    _partitions: dict[int, BlockIndex] = field(default_factory=dict, repr=False)
 
     @property
     def column_family_name(self) -> str:
@@ -81,6 +83,10 @@ class SstTable:
         for i, index in zip(missing, self._read_partitions(missing), strict=True):
             self._partitions[i] = index
         index = BlockIndex.join([self._partitions[i] for i in wanted])
+        if np.any(index.offsets[1:] < index.offsets[:-1] + index.sizes[:-1] + BLOCK_TRAILER_SIZE):
+            raise FormatError(
+                "blocks of the index's partitions are out of order", where=Where(file=self.file)
+            )
         return index.part(index.blocks(lower, upper))
 
     def _read_partitions(self, numbers: list[int]) -> list[BlockIndex]:
@@ -146,6 +152,7 @@ def open_table(
         format_version=footer.format_version,
         verify=verify,
         file_size=size,
+        base_context_checksum=footer.base_context_checksum,
     )
     source = _Tail(read_ranges, start, tail)
     [metaindex_run] = source.runs([footer.metaindex])
@@ -153,10 +160,13 @@ def open_table(
     handles = {name.decode("latin-1"): handle for name, handle in _handles(metaindex, size, file).items()}
     if META_COMPRESSION_DICTIONARY in handles:
         raise UnsupportedVersionError("SST file is compressed with a dictionary", where=Where(file=file))
+    index = footer.index or handles.get(META_INDEX)
+    if index is None:
+        raise FormatError("SST file has no index", where=Where(file=file))
     names = [name for name in (META_PROPERTIES, META_RANGE_DELETIONS) if name in handles]
     if META_PROPERTIES not in names:
         raise FormatError("SST file has no properties", where=Where(file=file))
-    properties_run, *range_runs, index_run = source.runs([*(handles[name] for name in names), footer.index])
+    properties_run, *range_runs, index_run = source.runs([*(handles[name] for name in names), index])
     properties = read_properties(_raw_properties(form, properties_run), file)
     seqno = _global_seqno(properties, live, file)
     deletions = [
@@ -181,7 +191,7 @@ def open_table(
         global_seqno=seqno,
         smallest=live.smallest[:-INTERNAL_KEY_SUFFIX] if live else b"",
         range_deletions=tuple(_clip(d, live) for d in deletions) if live else tuple(deletions),
-        data_end=min((h.offset for h in (*handles.values(), footer.index)), default=size),
+        data_end=min((h.offset for h in (*handles.values(), index)), default=size),
         _form=form,
         _read_ranges=read_ranges,
         _top=read_index(form, unpack(form, index_run), 0, properties, top=top),
@@ -218,24 +228,13 @@ def _raw_properties(form: BlockFormat, run: RawRun) -> dict[bytes, bytes]:
     try:
         return as_mapping(decode(form, unpack(form, run), internal_keys=False))
     except FormatError:
-        unchecked = BlockFormat(
-            file=form.file,
-            checksum=form.checksum,
-            format_version=form.format_version,
-            verify=False,
-            file_size=form.file_size,
-        )
+        unchecked = replace(form, verify=False)
         columns = decode(unchecked, unpack(unchecked, run), internal_keys=False)
         names = [columns.key(i) for i in range(len(columns))]
         if GLOBAL_SEQNO not in names or columns.value_lengths[names.index(GLOBAL_SEQNO)] != 8:
             raise
         at = int(columns.value_starts[names.index(GLOBAL_SEQNO)])
-        zeroed = RawRun(
-            data=run.data[:at] + bytes(8) + run.data[at + 8 :],
-            offset=run.offset,
-            offsets=run.offsets,
-            sizes=run.sizes,
-        )
+        zeroed = replace(run, data=run.data[:at] + bytes(8) + run.data[at + 8 :])
         unpack(form, zeroed)
         return as_mapping(columns)
 

@@ -44,7 +44,7 @@ class Arena:
         width = self.slots[slot].width
         start = int(self.base[slot])
         raw = self.block[start : start + length * width]
-        return raw.view(_VIEWS[min(width, 8)])  # type: ignore[return-value]
+        return raw.view(_VIEWS[min(width, 8)])
 
     def filled(self, slot: int) -> npt.NDArray[np.uint8]:
         """The bytes of a slot up to its head."""

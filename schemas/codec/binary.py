@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from .. import types as t
 from . import ops
-from .program import FixedShape, ListShape, MapShape, Shape, StructShape, VarShape
+from .program import FixedShape, ListShape, MapShape, NullShape, Shape, StructShape, VarShape
 from .scalars import FIXED, VARIABLE
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ def _field(builder: Builder, node: t.DataType) -> Shape:
             slot = builder.slot(width)
             builder.emit(_BY_WIDTH[width], slot)
             return FixedShape(arrow_type=kind, slot=slot)
+        case t.Scalar() if node.name == "null":
+            return NullShape(arrow_type=pa.null())
         case t.Scalar():
             kind = VARIABLE[node.name][4] if node.name in VARIABLE else pa.binary()
             text = pa.types.is_string(kind)

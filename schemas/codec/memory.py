@@ -22,7 +22,7 @@ def _pointer(context: Any, builder: Any, array_type: Any, array: Any, position: 
 
 def _swap(builder: Any, value: Any, width: int) -> Any:
     kind = ir.IntType(width)
-    function = cgutils.get_or_insert_function(
+    function = cgutils.get_or_insert_function(  # type: ignore[no-untyped-call]
         builder.module, ir.FunctionType(kind, [kind]), f"llvm.bswap.i{width}"
     )
     return builder.call(function, [value])

@@ -71,13 +71,14 @@ def _with_subclasses(builder: Builder, node: t.PojoType, classes: tuple[Subclass
     for one in classes:
         writer = Writer()
         writer.utf(one.class_name)
-        name = writer.getvalue()
-        start = builder.constant(name)
-        cases.append(builder.emit(ops.CASE, 0, -1 if one.tag is None else one.tag, start, len(name)))
+        raw = writer.getvalue()
+        start = builder.constant(raw)
+        cases.append(builder.emit(ops.CASE, 0, -1 if one.tag is None else one.tag, start, len(raw)))
     columns: dict[str, Shape] = {}
     slots: dict[str, list[int]] = {}
     jumps = []
-    bodies = [(None, node.fields, tuple(part.name for part in node.fields))]
+    own = tuple(part.name for part in node.fields)
+    bodies: list[tuple[int | None, tuple[t.Field, ...], tuple[str, ...]]] = [(None, node.fields, own)]
     bodies += [(case, one.fields, one.columns) for case, one in zip(cases, classes, strict=True)]
     for case, fields, names in bodies:
         if case is not None:

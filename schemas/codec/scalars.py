@@ -21,6 +21,7 @@ FIXED: dict[str, tuple[int, int, pa.DataType]] = {
     "double": (ops.I8, 8, pa.float64()),
     "char": (ops.I2, 2, pa.uint16()),
     "count_window": (ops.I8, 8, pa.int64()),
+    "flipped_long": (ops.I8_FLIPPED, 8, pa.int64()),
     "days": (ops.I4, 4, pa.date32()),
     "millis_of_day": (ops.I4, 4, pa.time32("ms")),
     "micros_of_day": (ops.I8, 8, pa.time64("us")),
@@ -71,12 +72,13 @@ VARIABLE: dict[str, tuple[int, int, bool, int, pa.DataType]] = {
     "string_value": (ops.STR_VALUE, 1, False, 0, pa.string()),
     "bytes": (ops.BLOB, 4, False, 0, pa.binary()),
     "bitmap": (ops.BLOB, 4, False, 0, pa.binary()),
+    "raw_data": (ops.BLOB, 4, False, 0, pa.binary()),
     "string_data": (ops.BLOB, 4, False, 1, pa.string()),
     "big_integer": (ops.BIG_INT, 4, True, 0, pa.binary()),
 }
 
 _OTHERS = {
-    "big_decimal": 4, "window": 16, "void": 1, "global_window": 1, "null": 0, "variant": 8,
+    "big_decimal": 4, "window": 16, "void": 1, "global_window": 1, "null": 0, "variant": 8, "tuple0": 1,
 }  # fmt: skip
 
 
@@ -129,7 +131,7 @@ def null_in_band(node: t.DataType) -> bool:
     match node:
         case t.Scalar():
             return node.name in TEMPORAL or node.name in (
-                "string", "big_integer", "big_decimal", "void", "null", "global_window"
+                "string", "big_integer", "big_decimal", "void", "null", "global_window", "tuple0"
             )  # fmt: skip
         case t.PojoType() | t.NullableType():
             return True

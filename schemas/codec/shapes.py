@@ -7,7 +7,7 @@ paths.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -44,6 +44,7 @@ __all__ = [
 
 _FUSED = {ops.I1: ops.F_I1, ops.I2: ops.F_I2, ops.I4: ops.F_I4, ops.I8: ops.F_I8, ops.BOOL: ops.F_BOOL}
 _OPERANDS = 7
+_TUPLE0 = 42
 
 
 @dataclass(slots=True)
@@ -165,8 +166,7 @@ class Builder:
                 return shape
             case t.KryoType() if not last:
                 offsets, data = self.variable()
-                start = self.constant(kryo_classes(node))
-                self.emit(ops.KRYO, offsets, data, node.kryo, start, len(self.pool) - start)
+                self.emit(ops.KRYO, offsets, data, node.kryo)
                 return VarShape(arrow_type=pa.binary(), offsets=offsets, data=data)
         return self.rest()
 
@@ -215,7 +215,9 @@ class Builder:
             self.emit(ops.VARIANT, *pairs[0], *pairs[1])
             both = [VarShape(arrow_type=pa.binary(), offsets=o, data=d) for o, d in pairs]
             return struct_of(("value", "metadata"), both)
-        if name != "null":
+        if name == "tuple0":
+            self.emit(ops.EXPECT, _TUPLE0)
+        elif name != "null":
             self.emit(ops.CONST, 1)
         return NullShape(arrow_type=pa.null())
 
@@ -228,7 +230,9 @@ class Builder:
 
     def _row(self, node: t.RowType, last: bool) -> Shape:
         self.emit(ops.MASK, mask_bytes(node))
-        names, children, bit = [], [], 0
+        names: list[str] = []
+        children: list[Shape] = []
+        bit = 0
         if node.supports_row_kind:
             kind = self.slot(1)
             self.emit(ops.ROW_KIND, kind)
@@ -409,7 +413,7 @@ class Builder:
                     self.fill(child)
 
 
-def struct_of(names: Iterable[str], children: list[Shape], valid: int = -1) -> StructShape:
+def struct_of(names: Iterable[str], children: Sequence[Shape], valid: int = -1) -> StructShape:
     names = tuple(names)
     kind = pa.struct([pa.field(name, child.arrow_type) for name, child in zip(names, children, strict=True)])
     return StructShape(arrow_type=kind, names=names, children=tuple(children), valid=valid)
@@ -418,11 +422,6 @@ def struct_of(names: Iterable[str], children: list[Shape], valid: int = -1) -> S
 def map_of(offsets: int, key: Shape, value: Shape) -> MapShape:
     kind = pa.map_(key.arrow_type, value.arrow_type)
     return MapShape(arrow_type=kind, offsets=offsets, key=key, value=value)
-
-
-def kryo_classes(node: t.KryoType) -> bytes:
-    """The registered classes from id 85 on, each as one byte of what is known of it (see :mod:`.kryo_kernels`)."""
-    return b""
 
 
 def compile_type(node: t.DataType, *, alone: bool = False, wide_times: bool = False) -> Program:

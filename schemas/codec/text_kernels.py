@@ -76,7 +76,10 @@ def _take_wide_text(buf, pos, end, units, mem, at, room):
     pending = np.int64(0)
     limit = at + room
     for _ in range(units):
+        before = pos
         unit, pos = take_varint(buf, pos, end)
+        if pos < 0 and end - before < 5:
+            return np.int64(-1), np.int64(SHORT)
         if pos < 0 or unit > 0xFFFF:
             return np.int64(-1), np.int64(BAD_STRING)
         if pending:
@@ -119,6 +122,9 @@ def is_utf8(buf, pos, n):
     """Whether the bytes are UTF-8 as Arrow wants it: shortest forms, no surrogates."""
     stop = pos + n
     while pos < stop:
+        if pos + 8 <= stop and get_8(buf, pos) & _HIGH_BITS == 0:
+            pos += 8
+            continue
         lead = get_1(buf, pos)
         pos += 1
         if lead < 0x80:

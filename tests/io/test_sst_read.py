@@ -5,6 +5,7 @@ The judge is RocksDB itself (through rocksdict), which also wrote the files.
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from random import Random
 
@@ -87,6 +88,20 @@ def test_every_checksum(tmp_path: Path, checksum: str) -> None:
     assert {f"k{table.footer.checksum.name}".lower() for table in database.tables()} == {
         checksum.lower().replace("knochecksum", "knone")
     }
+    assert_reads_alike(database)
+
+
+@pytest.mark.parametrize("checksum", CHECKSUMS)
+def test_format_version_6_has_checksums_that_depend_on_the_place(tmp_path: Path, checksum: str) -> None:
+    table = {
+        "checksum": checksum,
+        "block_size": 700,
+        "format_version": 6,
+        "index_type": "kTwoLevelIndexSearch",
+    }
+    database = levelled(Database(tmp_path, table=table))
+    assert {table.format_version for table in database.tables()} == {6}
+    assert 0 not in {table.footer.base_context_checksum for table in database.tables()}
     assert_reads_alike(database)
 
 
@@ -308,6 +323,44 @@ def test_batches_are_sorted_bounded_and_grow_for_one_large_entry(tmp_path: Path)
     assert len(batches) < 12
 
 
+def test_a_table_is_not_read_before_the_scan_comes_to_it(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    for prefix in (b"a", b"b", b"c"):
+        database.flush([("put", prefix + b"%05d" % i, bytes(90)) for i in range(5000)])
+    files = sorted(database.manifest().column_families[0].files, key=lambda live: live.smallest)
+    reads = [Reads((tmp_path / live.name).read_bytes()) for live in files]
+    tables = [
+        open_table(read, len(read.data), live.name, live=live)
+        for read, live in zip(reads, files, strict=True)
+    ]
+    opening = [len(read.requests) for read in reads]
+    seen = []
+    for batch in scan(tables, batch_bytes=100_000):
+        prefix = batch.column("key")[0].as_py()[:1]
+        if prefix not in seen:
+            seen.append(prefix)
+            touched = [len(read.requests) > before for read, before in zip(reads, opening, strict=True)]
+            assert touched[len(seen) + 1 :] == [False] * (2 - len(seen))
+    assert seen == [b"a", b"b", b"c"]
+
+
+def test_memory_is_bounded_by_the_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = Database(tmp_path)
+    for start in (0, 1):
+        database.flush([("put", b"%08d" % i, bytes(70)) for i in range(start, 120_000, 2)])
+    tables = database.tables()
+    list(scan(tables, b"", b"\0"))
+    monkeypatch.setattr("statelift.io.sst.scan._WINDOW_BYTES", 1 << 20)
+    tracemalloc.start()
+    try:
+        size = sum(batch.nbytes for batch in scan(tables, batch_bytes=1 << 18))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert size > 10 << 20
+    assert peak < 5 << 20
+
+
 def test_no_tables_and_no_entries_give_no_batches(tmp_path: Path) -> None:
     assert list(scan([])) == []
     database = Database(tmp_path)
@@ -337,7 +390,6 @@ def test_column_family_and_counts_come_from_the_properties(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("table", "family", "message"),
     [
-        ({"format_version": 6}, {}, "format version 6"),
         (
             {},
             {"comparator": "rocksdb.ReverseBytewiseComparator"},

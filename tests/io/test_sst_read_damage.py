@@ -10,14 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statelift.io.sst.format import BlockHandle, Checksum
 from statelift.io.sst.manifest_read import read_manifest
+from statelift.io.sst.properties import read_properties
 from statelift.schemas.errors import FormatError, StateliftError, UnexpectedEndError, UnsupportedVersionError
 
 from .sst_databases import Database, Entries, log_of, prefixed, scanned, table_of, varint
 
 QUICK = settings(max_examples=150, deadline=None)
+SMALL_BLOCKS = {"block_size": 60, "metadata_block_size": 60}
 TABLES = [
     {"checksum": "kCRC32c", "block_size": 150},
     {"checksum": "kXXH3", "index_type": "kTwoLevelIndexSearch", "block_size": 60, "metadata_block_size": 60},
+    {"checksum": "kxxHash64", "format_version": 6, "block_size": 150},
     {"checksum": "kxxHash", "format_version": 2, "index_block_restart_interval": 4, "block_size": 60},
 ]
 
@@ -142,6 +145,28 @@ RESTARTS = struct.pack("<II", 0, 1)
 def test_a_crafted_table_is_read() -> None:
     block = entry(0, b"a" + tag(1), b"1") + entry(1, b"b" + tag(1), b"2") + RESTARTS
     assert read(crafted(block), verify=True) == [(b"a", b"1"), (b"ab", b"2")]
+
+
+def test_partitions_of_an_index_that_are_out_of_order_are_an_error(tmp_path: Path) -> None:
+    database = Database(tmp_path, table={"index_type": "kTwoLevelIndexSearch", **SMALL_BLOCKS})
+    database.flush([("put", b"key-%03d" % i, b"value") for i in range(100)])
+    [table] = database.tables()
+    assert len(table.index()) > 10
+    table._partitions[0], table._partitions[1] = table._partitions[1], table._partitions[0]
+    with pytest.raises(FormatError, match="partitions are out of order"):
+        scanned([table])
+
+
+def test_a_property_that_is_cut_off_says_which() -> None:
+    with pytest.raises(FormatError, match=r"property rocksdb\.num\.entries.*cut\.sst"):
+        read_properties({b"rocksdb.num.entries": b"\x80"}, "cut.sst")
+
+
+def test_a_newer_format_version_is_refused_by_name() -> None:
+    newer = crafted(RESTARTS)[:-12] + struct.pack("<IQ", 7, 0x88E241B785F4CFF7)
+    error = read(newer, verify=True)
+    assert isinstance(error, UnsupportedVersionError)
+    assert "format version 7" in str(error)
 
 
 @pytest.mark.parametrize(

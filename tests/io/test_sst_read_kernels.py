@@ -269,12 +269,12 @@ def test_checksums_of_published_vectors() -> None:
 def test_the_first_damaged_block_is_named(blocks: list[bytes], data: st.DataObject) -> None:
     joined = b"".join(b + struct.pack("<I", block_checksum(Checksum.CRC32C, b)) for b in blocks)
     sizes = np.array([len(b) for b in blocks])
-    starts = np.cumsum(sizes + 4) - sizes - 4
-    assert first_bad_crc32c(np.frombuffer(joined, dtype=np.uint8), starts, sizes) == -1
+    starts, none = np.cumsum(sizes + 4) - sizes - 4, np.zeros_like(sizes)
+    assert first_bad_crc32c(np.frombuffer(joined, dtype=np.uint8), starts, sizes, none) == -1
     at = data.draw(st.integers(0, len(joined) - 1))
     damaged = bytearray(joined)
     damaged[at] ^= 1
-    bad = first_bad_crc32c(np.frombuffer(bytes(damaged), dtype=np.uint8), starts, sizes)
+    bad = first_bad_crc32c(np.frombuffer(bytes(damaged), dtype=np.uint8), starts, sizes, none)
     assert starts[bad] <= at < starts[bad] + sizes[bad] + 4
 
 

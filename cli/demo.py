@@ -1,0 +1,21 @@
+"""``statelift demo``: the whole thing on one machine."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("demo", short_help="Run the demo pipeline on a savepoint that real Flink wrote.")
+@click.option("--ui", is_flag=True, help="Open Dagster's web UI on it instead of running it once.")
+def command(ui: bool) -> int:
+    """Run the demo: a Dagster job inspects, repairs and migrates a savepoint that real Flink wrote, in an S3 that
+    is started for it and gone afterwards.
+
+    \b
+    statelift demo
+    statelift demo --ui
+    """
+    from ..orchestration.demo import run_demo
+
+    code = run_demo(ui=ui)
+    return code if isinstance(code, int) else 0

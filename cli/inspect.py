@@ -1,0 +1,54 @@
+"""``statelift inspect``: what is in a snapshot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .options import json_option, open_for, read_uids, snapshot_options
+
+
+@click.command("inspect", short_help="Show what is in a snapshot: operators, states, types, sizes.")
+@snapshot_options
+@click.option("--uid", "uids", metavar="UID", multiple=True, help="An operator uid to try, as in --uids.")
+@click.option("--count", is_flag=True, help="Count the entries of a large snapshot too: reads all of it.")
+@json_option
+def command(
+    savepoint: str,
+    endpoint_url: str | None,
+    path_map: tuple[str, ...],
+    uids_file: Path | None,
+    uids: tuple[str, ...],
+    count: bool,
+    as_json: bool,
+) -> int:
+    """Show the operators of a snapshot and their states: kind, types, entries, bytes.
+
+    Reads _metadata and the headers of the state files. Entries are counted where there are at most 64 MiB of state,
+    else RocksDB's estimate is given (~) or none (–); --count counts them all.
+
+    \b
+    statelift inspect ./savepoint
+    statelift inspect s3://state/savepoints/savepoint-5c1a2b-0f3e9d --uids uids.txt
+    statelift inspect /moved/chk-42 --path-map s3://old/checkpoints=/moved
+    statelift inspect ./savepoint --json | jq '.operators[].states[].name'
+
+    Snapshots of Flink 1.x hold hashes of the operators' uids: name the uids of the job to see them resolved.
+    Exit code 1 where something of the snapshot cannot be read.
+    """
+    from .overview import overview
+    from .progress import byte_progress
+    from .values import to_json
+
+    names = [*read_uids(uids_file), *uids]
+    snapshot = open_for(savepoint, endpoint_url, path_map, None, names)
+    with byte_progress("inspect", None) as advance:
+        found = overview(snapshot, names, advance, count=count)
+    if as_json:
+        click.echo(to_json({**found.as_dict(), "problems": found.problems}))
+    else:
+        from .overview_table import show
+
+        show(found)
+    return 1 if found.problems else 0

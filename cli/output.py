@@ -1,0 +1,145 @@
+"""Where rows go: JSON lines on stdout, or a file in a store that appears when it is whole."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import click
+import pyarrow as pa
+
+from ..schemas.errors import TargetExistsError
+from .values import rows, to_json, values
+
+if TYPE_CHECKING:
+    from ..io.stores import Stores, StoreWriter
+
+SUFFIXES = (".parquet", ".csv", ".jsonl")
+
+output_option = click.option(
+    "--output", "-o", metavar="FILE",
+    help="Write to FILE, a path or s3:// URL ending in .parquet, .csv or .jsonl; - is JSON lines on stdout.",
+)  # fmt: skip
+
+
+def check_output(output: str | None) -> str | None:
+    """The file to write, None for stdout; refused before anything is read where its kind is not known."""
+    if output is None or output == "-":
+        return None
+    if not output.endswith(SUFFIXES):
+        if "." not in output.rpartition("/")[2]:
+            raise click.UsageError(
+                f"what to write to {output!r} is told by its ending: {', '.join(SUFFIXES)}"
+            )
+        raise click.UsageError(f"{output!r} ends in none of {', '.join(SUFFIXES)}")
+    return output
+
+
+def write(batches: pa.RecordBatchReader, output: str | None, stores: Stores) -> int:
+    """Write all rows; returns how many. Raises TargetExistsError for a file that is there."""
+    if output is None:
+        return _write_lines(batches)
+    if stores.exists(output):
+        raise TargetExistsError(f"{output} exists", todo="remove it or give another name")
+    kinds: dict[str, type[_Sink]] = {".parquet": _Parquet, ".csv": _Csv, ".jsonl": _JsonLines}
+    make = kinds["." + output.rpartition(".")[2]]
+    count = 0
+    with ExitStack() as stack:
+        file = stack.enter_context(stores.open_write(output))
+        sink = make(file, batches.schema)
+        for batch in batches:
+            sink.add(batch)
+            count += len(batch)
+        sink.end()
+    return count
+
+
+def _write_lines(batches: Iterable[pa.RecordBatch]) -> int:
+    count = 0
+    for batch in batches:
+        sys.stdout.write("".join(to_json(row) + "\n" for row in rows(batch)))
+        count += len(batch)
+    return count
+
+
+class _Sink:
+    def __init__(self, file: StoreWriter, schema: pa.Schema) -> None:
+        self.file = file
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """Write what stands at the end; the file itself is closed by the caller."""
+
+
+class _JsonLines(_Sink):
+    def add(self, batch: pa.RecordBatch) -> None:
+        self.file.write("".join(to_json(row) + "\n" for row in rows(batch)).encode())
+
+
+class _Csv(_Sink):
+    """Nested values are JSON text in one field, null is an empty one."""
+
+    def __init__(self, file: StoreWriter, schema: pa.Schema) -> None:
+        super().__init__(file, schema)
+        self._write([schema.names])
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        columns = [[_csv_field(value) for value in values(column)] for column in batch.columns]
+        self._write(zip(*columns, strict=True))
+
+    def _write(self, lines: Iterable[Iterable[Any]]) -> None:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(lines)
+        self.file.write(text.getvalue().encode())
+
+
+def _csv_field(value: Any) -> Any:
+    if isinstance(value, dict | list):
+        return to_json(value)
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+class _Parquet(_Sink):
+    def __init__(self, file: StoreWriter, schema: pa.Schema) -> None:
+        import pyarrow.parquet as pq
+
+        super().__init__(file, schema)
+        self.schema = pa.schema([pa.field(field.name, _storable(field.type)) for field in schema])
+        self.writer = pq.ParquetWriter(_Sized(file), self.schema, compression="zstd")
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self.writer.write_table(pa.Table.from_batches([batch]).cast(self.schema))
+
+    def end(self) -> None:
+        self.writer.close()
+
+
+def _storable(kind: pa.DataType) -> pa.DataType:
+    """Enums as strings: a Parquet file has one dictionary for a column, snapshots one for each batch."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+class _Sized(io.RawIOBase):
+    """A store's file as Parquet's writer wants one: it asks for the position. Closing is the caller's."""
+
+    def __init__(self, file: StoreWriter) -> None:
+        self.file = file
+        self.position = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        raw = bytes(data)
+        self.file.write(raw)
+        self.position += len(raw)
+        return len(raw)
+
+    def tell(self) -> int:
+        return self.position

@@ -1,0 +1,67 @@
+"""Flink SQL's logical types to types of the binary formats (spec "serializers", 5.1 and 5.3)."""
+
+from __future__ import annotations
+
+from . import types as t
+from .snapshots import (
+    CollectionType,
+    DecimalType,
+    DistinctType,
+    LogicalType,
+    MapType,
+    RowField,
+    RowType,
+    StructuredType,
+    TimestampType,
+)
+
+_COMPACT_DECIMAL = 18
+_SCALARS: dict[str, t.ScalarName] = {
+    "BOOLEAN": "boolean", "TINYINT": "byte", "SMALLINT": "short", "INTEGER": "int", "BIGINT": "long",
+    "FLOAT": "float", "DOUBLE": "double", "DATE": "days", "TIME_WITHOUT_TIME_ZONE": "millis_of_day",
+    "INTERVAL_YEAR_MONTH": "months", "INTERVAL_DAY_TIME": "day_time_millis", "CHAR": "string_data",
+    "VARCHAR": "string_data", "BINARY": "bytes", "VARBINARY": "bytes", "RAW": "raw_data", "NULL": "null",
+    "BITMAP": "bitmap", "VARIANT": "raw_data",
+}  # fmt: skip
+
+
+def type_of_logical(logical: LogicalType) -> t.DataType:
+    """The type of a field or element; RAW and VARIANT are their bytes."""
+    match logical:
+        case DecimalType():
+            return decimal_type(logical.precision, logical.scale)
+        case TimestampType() if logical.type_root != "TIMESTAMP_WITH_TIME_ZONE":
+            utc = logical.type_root == "TIMESTAMP_WITH_LOCAL_TIME_ZONE"
+            return t.TimestampDataType(precision=logical.precision, utc=utc)
+        case CollectionType() if logical.type_root == "MULTISET":
+            return t.MapDataType(key=type_of_logical(logical.element_type), value=t.scalar("int"))
+        case CollectionType():
+            return t.ArrayDataType(element=type_of_logical(logical.element_type))
+        case MapType():
+            return t.MapDataType(
+                key=type_of_logical(logical.key_type), value=type_of_logical(logical.value_type)
+            )
+        case RowType():
+            return t.RowDataType(fields=_fields(logical.fields))
+        case StructuredType():
+            return t.RowDataType(fields=_fields(_attributes(logical)))
+        case DistinctType():
+            return type_of_logical(logical.source_type)
+    if logical.type_root in _SCALARS:
+        return t.scalar(_SCALARS[logical.type_root])
+    return t.OpaqueType(class_name=logical.type_root, reason="no codec for this logical type")
+
+
+def decimal_type(precision: int, scale: int) -> t.DecimalType:
+    """``DecimalDataSerializer``: an i8 up to precision 18."""
+    storage = "long" if precision <= _COMPACT_DECIMAL else "bytes"
+    return t.DecimalType(precision=precision, scale=scale, storage=storage)  # type: ignore[arg-type]
+
+
+def _fields(fields: tuple[RowField, ...]) -> tuple[t.Field, ...]:
+    return tuple(t.Field(name=part.name, type=type_of_logical(part.type)) for part in fields)
+
+
+def _attributes(logical: StructuredType) -> tuple[RowField, ...]:
+    above = _attributes(logical.super_type) if isinstance(logical.super_type, StructuredType) else ()
+    return (*above, *logical.attributes)

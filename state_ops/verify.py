@@ -1,0 +1,140 @@
+"""Verification: everything a snapshot holds is read once, and whatever is wrong with it is said.
+
+One broken thing hides nothing else: the search goes on with the next key group, state, subtask and operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..io.metadata import StreamKind, StreamUse
+from ..io.operator_state import OperatorBackend, OperatorStateType
+from ..schemas import types as t
+from ..schemas.errors import StateliftError, StoreError, Where
+from ..schemas.hashing import stability
+from .findings import Finding, Progress, Tally, fault, of_error, unchecked
+from .snapshot import DEFAULT_BATCH_BYTES, BroadcastState, Operator, Snapshot
+from .verify_files import check_files, check_key_group_ranges
+from .verify_keyed import KeyedCheck
+
+__all__ = ["Finding", "Tally", "verify"]
+
+_Lost = set[tuple[bytes, int | None, StreamKind]]
+
+
+def verify(
+    snapshot: Snapshot,
+    *,
+    tally: Tally | None = None,
+    progress: Progress | None = None,
+    batch_bytes: int = DEFAULT_BATCH_BYTES,
+) -> Iterator[Finding]:
+    """What is wrong with a snapshot, as it is found; what could not be looked at is said too (``unchecked``).
+
+    Every file that is referred to is there with its recorded size; headers parse; the subtasks' key-group ranges
+    are Flink's; every entry, timer and list element decodes; keys stand in the key group of their hash, once;
+    broadcast copies agree; RocksDB's checksums fit. ``tally`` is counted up, ``progress`` told of bytes read.
+    Memory: a few batches, and 12 bytes for each entry of one key group.
+    """
+    tally = tally if tally is not None else Tally()
+    progress = progress or (lambda _: None)
+    lost: _Lost = set()
+    for use, finding in check_files(snapshot):
+        lost.add(_place(use))
+        yield finding
+    for operator in snapshot.operators:
+        yield from check_key_group_ranges(operator)
+        yield from _check_keyed(operator, tally, progress, batch_bytes)
+        yield from _check_operator_state(operator, tally, progress)
+        yield from _problems(operator, lost)
+
+
+def _place(use: StreamUse) -> tuple[bytes, int | None, StreamKind]:
+    return use.operator.operator_id, use.subtask_index, use.kind
+
+
+def _problems(operator: Operator, lost: _Lost) -> Iterator[Finding]:
+    """What could not be opened, but for the files whose loss was said."""
+    for problem in operator.problems:
+        error = problem.error
+        places = {(operator.meta.operator_id, error.where.subtask, kind) for kind in StreamKind}
+        if isinstance(error, StoreError) and places & lost:
+            continue
+        yield of_error(error, Where(operator=operator.label))
+
+
+# -- keyed -------------------------------------------------------------------------------------------------
+
+
+def _check_keyed(operator: Operator, tally: Tally, progress: Progress, batch_bytes: int) -> Iterator[Finding]:
+    yield from _not_checkable(operator)
+    names: set[str] = set()
+    for subtask, backend in operator.keyed_backends.items():
+        where = Where(operator=operator.label, subtask=subtask)
+        check = KeyedCheck(backend, where, progress, batch_bytes)
+        yield from check.findings()
+        tally.entries += sum(check.entries.values())
+        tally.nbytes += _size(backend)
+        names.update(state.name for state in backend.states)
+        names.update(check.entries)
+    tally.states += len(names)
+
+
+def _size(backend: object) -> int:
+    try:
+        return int(backend.nbytes)  # type: ignore[attr-defined]
+    except StateliftError:
+        return 0
+
+
+def _not_checkable(operator: Operator) -> Iterator[Finding]:
+    """Said once for an operator: keys whose group nobody can compute, values that are not decoded."""
+    kinds = {kind.name: kind for backend in operator.keyed_backends.values() for kind in backend.states}
+    where = Where(operator=operator.label)
+    reasons = {stability(kind.key) for kind in kinds.values()} - {None}
+    for reason in sorted(map(str, reasons)):
+        yield unchecked(f"the key groups of its keys are not checked: {reason}", where)
+    for name, kind in kinds.items():
+        opaque = t.opaque_in(kind.value) if kind.value is not None else None
+        if opaque is not None:
+            what = f"values of {opaque.class_name} are not decoded: {opaque.reason}"
+            yield unchecked(what, Where(state=name).within(where))
+
+
+# -- operator state ----------------------------------------------------------------------------------------
+
+
+def _check_operator_state(operator: Operator, tally: Tally, progress: Progress) -> Iterator[Finding]:
+    whole: dict[str, bool] = {}
+    names: set[str] = set()
+    for subtask, backend in operator.operator_backends.items():
+        where = Where(operator=operator.label, subtask=subtask)
+        known = {state.name for state in backend.states}
+        for name in backend.offsets.keys() - known:
+            yield fault("the header does not define this state", Where(state=name).within(where))
+        for state in backend.states:
+            first = state.name not in names
+            names.add(state.name)
+            try:
+                count = _read(backend, state)
+                tally.entries += count if first or state.kind != "broadcast" else 0
+                whole.setdefault(state.name, True)
+            except StateliftError as error:
+                whole[state.name] = False
+                yield of_error(error, Where(state=state.name).within(where))
+        progress(backend.nbytes)
+        tally.nbytes += backend.nbytes
+    tally.states += len(names)
+    for held in operator.states:
+        if isinstance(held, BroadcastState) and whole.get(held.name):
+            try:
+                for _ in held.batches():
+                    pass
+            except StateliftError as error:
+                yield of_error(error, Where(operator=operator.label))
+
+
+def _read(backend: OperatorBackend, state: OperatorStateType) -> int:
+    if state.kind == "broadcast":
+        return len(backend.entries(state)[0])
+    return len(backend.elements(state))

@@ -1,0 +1,203 @@
+"""The heap's native format (spec 6), against a twin that writes it and its canonical form element by element."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import cramjam
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statelift.io.keyed.composite import CompositeKeyCodec
+from statelift.io.keyed.hashmap import HeapState, read_hashmap
+from statelift.io.keyed.regions import regions_of
+from statelift.io.metadata import KeyGroupRange
+from statelift.schemas import types as t
+from statelift.schemas.errors import FormatError
+from statelift.schemas.wire import Writer
+
+from .keyed_snapshots import Entries, entries, inline
+
+STRING, LONG, VOID = (t.scalar(name) for name in ("string", "long", "void"))
+GROUPS = 3
+
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+i8 = st.integers(-(2**63), 2**63 - 1)
+
+
+def string(value: str) -> bytes:
+    writer = Writer()
+    writer.str_(value)
+    return writer.getvalue()
+
+
+def i4(value: int) -> bytes:
+    return value.to_bytes(4, "big", signed=True)
+
+
+def long(value: int) -> bytes:
+    return value.to_bytes(8, "big", signed=True)
+
+
+def var_length(n: int) -> bytes:
+    out = bytes([n & 0xFF])
+    while n := n >> 8:
+        out += bytes([n & 0xFF])
+    return out
+
+
+@dataclass
+class Twin:
+    """A stream in the making, and what has to be read from it. State 0 is a value (Long), 1 a list of String in
+    String namespaces, 2 a map of String to Long, 3 a queue of timers; keys are String."""
+
+    data: bytearray = field(default_factory=lambda: bytearray(b"the header"))
+    offsets: list[int] = field(default_factory=list)
+    expected: dict[int, Entries] = field(default_factory=dict)
+
+    states = tuple(
+        HeapState(
+            name=name,
+            kind=kind,
+            value=value,
+            keys=CompositeKeyCodec(prefix=1, key=STRING, namespace=space, map_key=user),
+        )
+        for name, kind, value, space, user in (
+            ("v", "value", LONG, VOID, None),
+            ("l", "list", STRING, STRING, None),
+            ("m", "map", LONG, VOID, STRING),
+            ("t", "timer", None, VOID, None),
+        )
+    )
+
+    def put(self, state: int, group: int, key: bytes, value: bytes) -> None:
+        self.expected.setdefault(state, {})[group, bytes([group]) + key] = value
+
+    def key_group(self, group: int, held: dict[int, Any], compressed: bool) -> None:
+        self.offsets.append(len(self.data))
+        self.data += i4(group)
+        blocks = [self.values, self.lists, self.maps, self.timers]
+        for state, block in enumerate(blocks):
+            raw = state.to_bytes(2, "big") + i4(len(held[state])) + block(group, held[state])
+            self.data += bytes(cramjam.snappy.compress(raw)) if compressed else raw
+
+    def values(self, group: int, held: dict[str, int]) -> bytes:
+        out = b""
+        for key, value in held.items():
+            out += b"\0" + string(key) + long(value)
+            self.put(0, group, string(key) + b"\0", long(value))
+        return out
+
+    def lists(self, group: int, held: dict[tuple[str, str], list[str]]) -> bytes:
+        out = b""
+        for (key, space), value in held.items():
+            out += string(space) + string(key) + i4(len(value)) + b"".join(map(string, value))
+            composite = (
+                string(key) + var_length(len(string(key))) + string(space) + var_length(len(string(space)))
+            )
+            if value:
+                self.put(1, group, composite, b",".join(map(string, value)))
+        return out
+
+    def maps(self, group: int, held: dict[str, dict[str, int | None]]) -> bytes:
+        out = b""
+        for key, value in held.items():
+            out += b"\0" + string(key) + i4(len(value))
+            for user, number in value.items():
+                flagged = b"\1" if number is None else b"\0" + long(number)
+                out += string(user) + flagged
+                self.put(2, group, string(key) + b"\0" + string(user), flagged)
+        return out
+
+    def timers(self, group: int, held: set[tuple[int, str]]) -> bytes:
+        out = b""
+        for stamp, key in held:
+            raw = ((stamp + (1 << 63)).to_bytes(8, "big")) + string(key) + b"\0"
+            out += raw
+            self.put(3, group, raw, b"")
+        return out
+
+
+held = st.fixed_dictionaries(
+    {
+        0: st.dictionaries(text, i8, max_size=6),
+        1: st.dictionaries(
+            st.tuples(text | st.just("k" * 300), text), st.lists(text, max_size=4), max_size=5
+        ),
+        2: st.dictionaries(text, st.dictionaries(text, st.none() | i8, max_size=4), max_size=4),
+        3: st.sets(st.tuples(i8, text), max_size=5),
+    }
+)
+
+
+@given(
+    st.lists(held, min_size=GROUPS, max_size=GROUPS),
+    st.booleans(),
+    st.sampled_from([20, 300, 1 << 20]),
+    st.sets(st.integers(0, 3)),
+)
+def test_what_the_heap_wrote_is_read_as_canonical_entries(
+    groups: list[dict[int, Any]], compressed: bool, batch_bytes: int, wanted: set[int]
+) -> None:
+    twin = Twin()
+    for group, one in enumerate(groups):
+        twin.key_group(group, one, compressed)
+    stream = inline(bytes(twin.data))
+    found = entries(
+        read_hashmap(
+            stream, regions_of(twin.offsets, KeyGroupRange(0, GROUPS), stream), states=twin.states,
+            compressed=compressed, wanted=frozenset(wanted), batch_bytes=batch_bytes,
+        )
+    )  # fmt: skip
+    assert found == {state: kept for state, kept in twin.expected.items() if state in wanted}
+
+
+def read(data: bytes, value: t.DataType = LONG) -> dict[int, Entries]:
+    stream = inline(b"h" + data)
+    keys = CompositeKeyCodec(prefix=1, key=STRING, namespace=VOID)
+    states = [HeapState(name="v", kind="value", keys=keys, value=value)]
+    regions = regions_of([1], KeyGroupRange(0, 1), stream)
+    return entries(read_hashmap(stream, regions, states=states, compressed=False))
+
+
+def test_an_example_byte_for_byte() -> None:
+    """Key group 0, state 0, one entry: void namespace, key "a", Long 7."""
+    found = read(bytes.fromhex("00000000 0000 00000001 00 0261 0000000000000007"))
+    assert found == {0: {(0, bytes.fromhex("00 0261 00")): bytes(7) + b"\7"}}
+
+
+@pytest.mark.parametrize(
+    ("damaged", "error"),
+    [
+        ("00000001 0000 00000000", "another key group's id"),
+        ("00000000 0001 00000000", "unknown state id 1"),
+        ("00000000 0000 ffffffff", "-1 entries"),
+        ("00000000 0000 00000001 00 0261 00000000000000", "ends inside the value"),
+        ("00000000 0000 7fffffff 00 0261 0000000000000007", "ends inside the value"),
+        ("00000000 0000 00000001 00 ffffffff0f", "does not decode"),
+        ("00000000 0000", "ends inside a key group"),
+        ("0000", "ends inside a key group"),
+        ("", "ends inside a key group"),
+    ],
+)
+def test_damage_is_named_with_its_place(damaged: str, error: str) -> None:
+    with pytest.raises(FormatError, match=error) as caught:
+        read(bytes.fromhex(damaged))
+    assert caught.value.where.key_group == 0
+    assert caught.value.where.offset is not None
+
+
+def test_a_value_that_cannot_be_stepped_over_is_named() -> None:
+    with pytest.raises(FormatError, match=r"com\.acme\.Thing") as caught:
+        read(
+            bytes.fromhex("00000000 0000 00000001 00 0261 00"),
+            t.OpaqueType(class_name="com.acme.Thing", reason="Kryo"),
+        )
+    assert caught.value.where.state == "v"
+
+
+def test_an_opaque_state_without_entries_is_in_nobodys_way() -> None:
+    assert (
+        read(bytes.fromhex("00000000 0000 00000000"), t.OpaqueType(class_name="Thing", reason="Kryo")) == {}
+    )

@@ -1,0 +1,841 @@
+"""The slow twin of the codecs: one value at a time, in plain Python, written from the format description alone.
+
+Values are what Arrow's ``to_pylist`` gives, but for times, which are numbers in the unit of their column, and
+decimals, which are unscaled numbers. Maps are lists of pairs.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from statelift.schemas import types as t
+from statelift.schemas.wire import encode_modified_utf8, text_to_units, units_to_text
+
+
+class WireError(Exception):
+    """Bytes that are no value of the type."""
+
+
+class Bytes:
+    """A cursor over one value's bytes."""
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw, self.pos = raw, 0
+
+    def take(self, n: int) -> bytes:
+        if n < 0 or self.pos + n > len(self.raw):
+            raise WireError(f"{n} bytes at {self.pos} of {len(self.raw)}")
+        self.pos += n
+        return self.raw[self.pos - n : self.pos]
+
+    def number(self, n: int, signed: bool = True) -> int:
+        return int.from_bytes(self.take(n), "big", signed=signed)
+
+    def varint(self) -> int:
+        value, shift = 0, 0
+        while True:
+            byte = self.number(1, signed=False)
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+            shift += 7
+            if shift > 28:
+                raise WireError("varint")
+
+
+def big(value: int, n: int) -> bytes:
+    return value.to_bytes(n, "big", signed=True)
+
+
+def varint(value: int) -> bytes:
+    out = b""
+    while value >= 0x80:
+        out += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return out + bytes([value])
+
+
+def units(text: str) -> bytes:
+    return b"".join(varint(unit) for unit in text_to_units(text))
+
+
+def minimal(value: int) -> bytes:
+    return value.to_bytes((value + (value < 0)).bit_length() // 8 + 1, "big", signed=True)
+
+
+# -- scalars -----------------------------------------------------------------------------------------------
+
+NULL8, NULL4 = big(-(2**63), 8), big(-(2**31), 4)
+WIDTHS = {
+    "byte": 1, "short": 2, "int": 4, "long": 8, "count_window": 8, "days": 4, "millis_of_day": 4, "micros_of_day": 8,
+    "months": 4, "day_time_millis": 8, "timestamp_millis": 8, "timestamp_micros": 8, "timestamp_nanos": 8,
+    "timestamp_millis_utc": 8, "timestamp_micros_utc": 8, "timestamp_nanos_utc": 8,
+}  # fmt: skip
+DAY = 86_400 * 10**9
+
+
+def encode_scalar(name: str, value: Any) -> bytes:
+    if name in WIDTHS:
+        return big(value, WIDTHS[name])
+    match name:
+        case "boolean":
+            return bytes([value])
+        case "char":
+            return struct.pack(">H", value)
+        case "float":
+            return struct.pack(">f", value)
+        case "double":
+            return struct.pack(">d", value)
+        case "string":
+            return b"\0" if value is None else varint(len(text_to_units(value)) + 1) + units(value)
+        case "string_value":
+            return varint(len(text_to_units(value))) + units(value)
+        case "void" | "global_window":
+            return b"\0"
+        case "null":
+            return b""
+        case "tuple0":
+            return b"\x2a"
+        case "bytes" | "bitmap" | "raw_data":
+            return big(len(value), 4) + value
+        case "string_data":
+            return big(len(value.encode()), 4) + value.encode()
+        case "window":
+            return big(value["start"], 8) + big(value["end"], 8)
+        case "variant":
+            parts = value["value"], value["metadata"]
+            return big(len(parts[0]), 4) + big(len(parts[1]), 4) + parts[0] + parts[1]
+        case "flipped_long":
+            return struct.pack(">Q", value + 2**63)
+        case "date" | "sql_date" | "sql_time":
+            return NULL8 if value is None else big(value, 8)
+        case "instant":
+            if value is None:
+                return NULL8 + NULL4
+            return big(value // 10**9, 8) + big(value % 10**9, 4)
+        case "sql_timestamp":
+            if value is None:
+                return NULL8 + bytes(4)
+            return big(value // 10**6, 8) + big(value % 10**9, 4)
+        case "local_date":
+            return encode_date(value)
+        case "local_time":
+            return encode_time(value)
+        case "local_date_time":
+            if value is None:
+                return encode_date(None) + encode_time(None)
+            return encode_date(value // DAY) + encode_time(value % DAY)
+        case "big_integer":
+            return encode_big_integer(value)
+        case "big_decimal":
+            if value is None:
+                return bytes(4)
+            return encode_big_integer(value["unscaled"]) + big(value["scale"], 4)
+    raise AssertionError(name)
+
+
+def encode_date(days: int | None) -> bytes:
+    if days is None:
+        return NULL4 + b"\x80\0"
+    year, month, day = civil(days)
+    return big(year, 4) + bytes([month, day])
+
+
+def encode_time(nanos: int | None) -> bytes:
+    if nanos is None:
+        return b"\x80\x80\0" + NULL4
+    seconds = nanos // 10**9
+    return bytes([seconds // 3600, seconds // 60 % 60, seconds % 60]) + big(nanos % 10**9, 4)
+
+
+def encode_big_integer(raw: bytes | None) -> bytes:
+    if raw is None:
+        return bytes(4)
+    short = {b"\0": 1, b"\1": 2, b"\x0a": 3}.get(raw)
+    return big(short, 4) if short else big(len(raw) + 4, 4) + raw
+
+
+def civil(days: int) -> tuple[int, int, int]:
+    """Count years, then months: slow and plain."""
+    cycles, days = divmod(days, 146_097)
+    year = 1970 + 400 * cycles
+    while days >= year_days(year):
+        days -= year_days(year)
+        year += 1
+    month = 1
+    while days >= month_days(year, month):
+        days -= month_days(year, month)
+        month += 1
+    return year, month, days + 1
+
+
+def days_of(year: int, month: int, day: int) -> int:
+    if not 1 <= month <= 12 or not 1 <= day <= month_days(year, month):
+        raise WireError("date")
+    cycles, rest = divmod(year - 1970, 400)
+    days = 146_097 * cycles + sum(year_days(y) for y in range(1970, 1970 + rest))
+    return days + sum(month_days(year, m) for m in range(1, month)) + day - 1
+
+
+def year_days(year: int) -> int:
+    return 366 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 365
+
+
+def month_days(year: int, month: int) -> int:
+    if month == 2:
+        return year_days(year) - 337
+    return 30 if month in (4, 6, 9, 11) else 31
+
+
+def decode_scalar(name: str, data: Bytes) -> Any:
+    if name in WIDTHS:
+        return data.number(WIDTHS[name])
+    match name:
+        case "boolean":
+            return data.number(1) != 0
+        case "char":
+            return data.number(2, signed=False)
+        case "float":
+            return struct.unpack(">f", data.take(4))[0]
+        case "double":
+            return struct.unpack(">d", data.take(8))[0]
+        case "string":
+            n = data.varint()
+            return None if n == 0 else text(data, n - 1)
+        case "string_value":
+            return text(data, data.varint())
+        case "void" | "global_window":
+            data.take(1)
+            return None
+        case "null":
+            return None
+        case "tuple0":
+            if data.take(1) != b"\x2a":
+                raise WireError("tuple0")
+            return None
+        case "bytes" | "bitmap" | "raw_data":
+            return data.take(data.number(4))
+        case "string_data":
+            return utf8(data.take(data.number(4)))
+        case "window":
+            return {"start": data.number(8), "end": data.number(8)}
+        case "variant":
+            n, m = data.number(4), data.number(4)
+            return {"value": data.take(n), "metadata": data.take(m)}
+        case "flipped_long":
+            return data.number(8, signed=False) - 2**63
+        case "date" | "sql_date" | "sql_time":
+            value = data.number(8)
+            return None if value == -(2**63) else value
+        case "instant":
+            seconds, nanos = data.number(8), data.number(4)
+            return None if seconds == -(2**63) else fit(seconds, nanos)
+        case "sql_timestamp":
+            millis = data.number(8)
+            if millis == -(2**63):
+                if data.raw[data.pos : data.pos + 4] == bytes(4):
+                    data.take(4)
+                return None
+            return fit(millis // 1000, data.number(4))
+        case "local_date":
+            return decode_date(data)
+        case "local_time":
+            return decode_time(data)
+        case "local_date_time":
+            days, nanos = decode_date(data), decode_time(data)
+            if days is None or nanos is None:
+                return None
+            if not -106_751 <= days <= 106_750:
+                raise WireError("beyond 64 bits of nanoseconds")
+            return days * DAY + nanos
+        case "big_integer":
+            return decode_big_integer(data)
+        case "big_decimal":
+            unscaled = decode_big_integer(data)
+            return None if unscaled is None else {"unscaled": unscaled, "scale": data.number(4)}
+    raise AssertionError(name)
+
+
+def fit(seconds: int, nanos: int) -> int:
+    if not 0 <= nanos < 10**9 or not -9_223_372_036 <= seconds <= 9_223_372_035:
+        raise WireError("beyond 64 bits of nanoseconds")
+    return seconds * 10**9 + nanos
+
+
+def text(data: Bytes, n: int) -> str:
+    if n > len(data.raw) - data.pos:
+        raise WireError("length")
+    codes = [data.varint() for _ in range(n)]
+    if any(code > 0xFFFF for code in codes):
+        raise WireError("character")
+    joined = units_to_text(codes)
+    try:
+        joined.encode()
+    except UnicodeEncodeError:
+        raise WireError("lone surrogate") from None
+    return joined
+
+
+def utf8(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        raise WireError("UTF-8") from None
+
+
+def decode_date(data: Bytes) -> int | None:
+    year, month, day = data.number(4), data.number(1, signed=False), data.number(1, signed=False)
+    if year == -(2**31) and month == 0x80:
+        return None
+    days = days_of(year, month, day)
+    if not -(2**31) <= days < 2**31:
+        raise WireError("beyond 32 bits of days")
+    return days
+
+
+def decode_time(data: Bytes) -> int | None:
+    hour, minute, second = (data.number(1, signed=False) for _ in range(3))
+    nanos = data.number(4)
+    if hour == 0x80:
+        return None
+    if hour > 23 or minute > 59 or second > 59 or not 0 <= nanos < 10**9:
+        raise WireError("time")
+    return ((hour * 60 + minute) * 60 + second) * 10**9 + nanos
+
+
+def decode_big_integer(data: Bytes) -> bytes | None:
+    code = data.number(4)
+    if code < 4:
+        short = {0: None, 1: b"\0", 2: b"\1", 3: b"\x0a"}
+        if code not in short:
+            raise WireError("length")
+        return short[code]
+    if code == 4:
+        raise WireError("length")
+    return data.take(code - 4)
+
+
+# -- everything --------------------------------------------------------------------------------------------
+
+
+def encode(node: t.DataType, value: Any) -> bytes:
+    """The bytes of one value."""
+    match node:
+        case t.Scalar():
+            return encode_scalar(node.name, value)
+        case t.EnumType():
+            return big(node.constants.index(value), 4)
+        case t.TupleType():
+            return b"".join(encode(part.type, value[part.name]) for part in node.fields)
+        case t.TtlType():
+            return big(value["ttl_timestamp"], 8) + encode(node.inner, value["value"])
+        case t.PojoType():
+            return encode_pojo(node, value)
+        case t.RowType():
+            return encode_row(node, value)
+        case t.ListType():
+            return encode_list(node, value)
+        case t.MapType():
+            if node.framing == "block":
+                body = b"".join(encode(node.key, k) + encode(node.value, v) for k, v in value)
+                return (varint(len(value)) if value else b"") + body + b"\0"
+            pairs = (
+                encode(node.key, k) + (b"\1" if v is None else b"\0" + encode(node.value, v))
+                for k, v in value
+            )
+            return big(len(value), 4) + b"".join(pairs)
+        case t.NullableType():
+            there = value is not None
+            body = encode(node.inner, value) if there else bytes(node.padding)
+            flags = {
+                "is_null": bytes([not there]),
+                "is_present": bytes([there]),
+                "null_first": big(int(there), 4),
+                "null_second": big(int(not there), 4),
+            }
+            return flags[node.flag] + body
+        case t.UnionType():
+            return encode_union(node, value)
+        case t.FixedType():
+            assert len(value) == node.size
+            return bytes(value)
+        case t.DecimalType():
+            if node.storage == "bytes":
+                return big(len(minimal(value)), 4) + minimal(value)
+            return big(value, node.size if node.storage == "fixed" else 8)
+        case t.TimestampDataType():
+            if node.precision <= 3:
+                return big(value, 8)
+            nanos = value * (1000 if node.precision <= 6 else 1)
+            return big(nanos // 10**6, 8) + big(nanos % 10**6, 4)
+        case t.RowDataType() | t.ArrayDataType() | t.MapDataType():
+            raw = encode_binary(node, value)
+            return big(len(raw), 4) + raw
+        case t.RawDataType():
+            raw = encode(node.inner, value)
+            return big(len(raw), 4) + raw
+    raise AssertionError(node)
+
+
+def decode(node: t.DataType, data: Bytes) -> Any:
+    """One value; raises WireError."""
+    match node:
+        case t.Scalar():
+            return decode_scalar(node.name, data)
+        case t.EnumType():
+            index = data.number(4)
+            if not 0 <= index < len(node.constants):
+                raise WireError("constant")
+            return node.constants[index]
+        case t.TupleType():
+            return {part.name: decode(part.type, data) for part in node.fields}
+        case t.TtlType():
+            return {"ttl_timestamp": data.number(8), "value": decode(node.inner, data)}
+        case t.PojoType():
+            return decode_pojo(node, data)
+        case t.RowType():
+            return decode_row(node, data)
+        case t.ListType():
+            return decode_list(node, data)
+        case t.MapType():
+            if node.framing == "block":
+                n = data.varint()
+                pairs = [(decode(node.key, data), decode(node.value, data)) for _ in range(n)]
+                if n and data.number(1):
+                    raise WireError("block")
+                return pairs
+            return [
+                (decode(node.key, data), None if flag(data) else decode(node.value, data))
+                for _ in range(count(data))
+            ]
+        case t.NullableType():
+            return decode_nullable(node, data)
+        case t.UnionType():
+            return decode_union(node, data)
+        case t.FixedType():
+            return data.take(node.size)
+        case t.DecimalType():
+            n = {"long": lambda: 8, "bytes": lambda: data.number(4), "fixed": lambda: node.size}[
+                node.storage
+            ]()
+            value = int.from_bytes(data.take(n), "big", signed=True)
+            if not -(2**127) <= value < 2**127:
+                raise WireError("beyond 128 bits")
+            return value
+        case t.TimestampDataType():
+            return decode_timestamp(node, data)
+        case t.RowDataType() | t.ArrayDataType() | t.MapDataType():
+            return decode_binary(node, data.take(data.number(4)))
+        case t.RawDataType():
+            inside = Bytes(data.take(data.number(4)))
+            value = decode(node.inner, inside)
+            if inside.pos != len(inside.raw):
+                raise WireError("more in the frame")
+            return value
+    raise AssertionError(node)
+
+
+def flag(data: Bytes) -> bool:
+    byte = data.number(1)
+    if byte not in (0, 1):
+        raise WireError("flag")
+    return byte == 1
+
+
+def count(data: Bytes) -> int:
+    n = data.number(4)
+    if not 0 <= n <= len(data.raw) - data.pos + 65536:
+        raise WireError("count")
+    return n
+
+
+def decode_nullable(node: t.NullableType, data: Bytes) -> Any:
+    if node.flag in ("null_first", "null_second"):
+        branch = data.number(4)
+        if branch not in (0, 1):
+            raise WireError("branch")
+        null = (branch == 0) == (node.flag == "null_first")
+    else:
+        null = flag(data) == (node.flag == "is_null")
+    if null:
+        data.take(node.padding)
+        return None
+    return decode(node.inner, data)
+
+
+def decode_timestamp(node: t.TimestampDataType, data: Bytes) -> int:
+    millis = data.number(8)
+    return millis if node.precision <= 3 else timestamp(millis, data.number(4), node.precision)
+
+
+def timestamp(millis: int, nanos: int, precision: int) -> int:
+    unit = 1000 if precision <= 6 else 1
+    value, rest = divmod(millis * 10**6 + nanos, unit)
+    if rest or not 0 <= nanos < 10**6 or not -(2**63) + 10**6 <= value < 2**63 - 10**6:
+        raise WireError("not in the column's unit")
+    return value
+
+
+def encode_list(node: t.ListType, value: list[Any]) -> bytes:
+    flags = {"is_null": (b"\0", b"\1"), "is_present": (b"\1", b"\0")}
+    if node.framing == "block":
+        body = b"".join(encode(node.element, one) for one in value)
+        return (varint(len(value)) if value else b"") + body + b"\0"
+    head = big(len(value), 4)
+    if node.element_flag == "mask":
+        head += bits([one is None for one in value])
+        return head + b"".join(encode(node.element, one) for one in value if one is not None)
+    if node.element_flag == "none":
+        return head + b"".join(encode(node.element, one) for one in value)
+    there, missing = flags[node.element_flag]
+    return head + b"".join(missing if one is None else there + encode(node.element, one) for one in value)
+
+
+def decode_list(node: t.ListType, data: Bytes) -> list[Any]:
+    if node.framing == "block":
+        n = data.varint()
+        values = [decode(node.element, data) for _ in range(n)]
+        if n and data.number(1):
+            raise WireError("block")
+        return values
+    n = count(data)
+    if node.element_flag == "mask":
+        mask = data.take((n + 7) // 8)
+        return [None if mask[i // 8] >> (7 - i % 8) & 1 else decode(node.element, data) for i in range(n)]
+    if node.element_flag == "none":
+        return [decode(node.element, data) for _ in range(n)]
+    null = node.element_flag == "is_null"
+    return [None if flag(data) == null else decode(node.element, data) for _ in range(n)]
+
+
+def bits(flags: list[bool]) -> bytes:
+    out = bytearray((len(flags) + 7) // 8)
+    for i, one in enumerate(flags):
+        out[i // 8] |= one << (7 - i % 8)
+    return bytes(out)
+
+
+def encode_row(node: t.RowType, value: dict[str, Any]) -> bytes:
+    kind = [bool(value["__kind"] & 1), bool(value["__kind"] & 2)] if node.supports_row_kind else []
+    values = [value[part.name] for part in node.fields]
+    fields = (encode(p.type, v) for p, v in zip(node.fields, values, strict=True) if v is not None)
+    return bits(kind + [v is None for v in values]) + b"".join(fields)
+
+
+def decode_row(node: t.RowType, data: Bytes) -> dict[str, Any]:
+    skip = 2 if node.supports_row_kind else 0
+    mask = data.take((skip + len(node.fields) + 7) // 8)
+    flags = [mask[i // 8] >> (7 - i % 8) & 1 for i in range(skip + len(node.fields))]
+    row = {"__kind": flags[0] | flags[1] << 1} if skip else {}
+    for part, null in zip(node.fields, flags[skip:], strict=True):
+        row[part.name] = None if null else decode(part.type, data)
+    return row
+
+
+# -- POJOs and unions --------------------------------------------------------------------------------------
+
+
+def all_columns(node: t.PojoType) -> tuple[list[str], dict[str, dict[str, str]]]:
+    """The columns of a POJO, and for each subclass which column each of its fields goes to."""
+    known = {part.name: part.type for part in node.fields}
+    columns = list(known)
+    places: dict[str, dict[str, str]] = {}
+    for one in (*node.registered, *node.non_registered):
+        if not isinstance(one.type, t.PojoType):
+            continue
+        places[one.name] = {}
+        for part in one.type.fields:
+            clash = part.name in known and known[part.name] != part.type
+            name = f"{part.name}@{one.name}" if clash else part.name
+            known[name] = part.type
+            places[one.name][part.name] = name
+            if name not in columns:
+                columns.append(name)
+    return columns, places
+
+
+def encode_pojo(node: t.PojoType, value: dict[str, Any] | None) -> bytes:
+    if value is None:
+        return b"\1"
+    name = value.get("__class")
+    if name is None:
+        return b"\2" + pojo_fields(node, {part.name: part.name for part in node.fields}, value)
+    tags = [part.name for part in node.registered]
+    prefix = b"\x08" + bytes([tags.index(name)]) if name in tags else b"\x04" + utf(name)
+    subclass = next(p.type for p in (*node.registered, *node.non_registered) if p.name == name)
+    assert isinstance(subclass, t.PojoType)
+    return prefix + b"\2" + pojo_fields(subclass, all_columns(node)[1][name], value)
+
+
+def pojo_fields(node: t.PojoType, places: dict[str, str], value: dict[str, Any]) -> bytes:
+    parts = ((part.type, value[places[part.name]]) for part in node.fields)
+    return b"".join(b"\1" if v is None else b"\0" + encode(kind, v) for kind, v in parts)
+
+
+def utf(name: str) -> bytes:
+    raw = encode_modified_utf8(name)
+    return struct.pack(">H", len(raw)) + raw
+
+
+def decode_pojo(node: t.PojoType, data: Bytes) -> dict[str, Any] | None:
+    flags = data.number(1)
+    if flags == 1:
+        return None
+    columns, places = all_columns(node)
+    name: str | None = None
+    if flags == 4:
+        raw = data.take(data.number(2, signed=False))
+        name = next((known for known in places if utf(known)[2:] == raw and known not in tagged(node)), "?")
+    elif flags == 8:
+        tag = data.number(1, signed=False)
+        name = tagged(node)[tag] if tag < len(node.registered) else "?"
+    elif flags != 2:
+        raise WireError("flags")
+    if name is not None and name not in places:
+        raise WireError("subclass")
+    value: dict[str, Any] = {"__class": name} if places else {}
+    value |= dict.fromkeys(columns)
+    actual, where = node, {part.name: part.name for part in node.fields}
+    if name is not None:
+        if data.number(1) != 2:
+            raise WireError("flags of the subclass")
+        found = next(p.type for p in (*node.registered, *node.non_registered) if p.name == name)
+        assert isinstance(found, t.PojoType)
+        actual, where = found, places[name]
+    for part in actual.fields:
+        value[where[part.name]] = None if flag(data) else decode(part.type, data)
+    return value
+
+
+def tagged(node: t.PojoType) -> list[str]:
+    return [part.name for part in node.registered]
+
+
+def can_be_null(node: t.DataType) -> bool:
+    names = ("string", "big_integer", "big_decimal", "void", "null", "global_window", "tuple0")
+    times = (
+        "date",
+        "sql_date",
+        "sql_time",
+        "sql_timestamp",
+        "instant",
+        "local_date",
+        "local_time",
+        "local_date_time",
+    )
+    if isinstance(node, t.Scalar):
+        return node.name in (*names, *times)
+    return isinstance(node, (t.PojoType, t.NullableType))
+
+
+def shown(node: t.UnionType) -> list[int]:
+    """The alternatives that have a column."""
+    valueless = [t.scalar(name) for name in ("null", "void", "global_window", "tuple0")]  # type: ignore[arg-type]
+    return [i for i, part in enumerate(node.alternatives) if part.type not in valueless]
+
+
+def encode_union(node: t.UnionType, value: dict[str, Any]) -> bytes:
+    nullable = [i for i, part in enumerate(node.alternatives) if can_be_null(part.type)]
+    if len(nullable) > 1:
+        number = value["__tag"]
+    else:
+        filled = [i for i in shown(node) if value[node.alternatives[i].name] is not None]
+        number = filled[0] if filled else nullable[0]
+    part = node.alternatives[number]
+    return big(node.tags[number], node.tag_width) + encode(part.type, value.get(part.name))
+
+
+def decode_union(node: t.UnionType, data: Bytes) -> dict[str, Any]:
+    tag = data.number(node.tag_width, signed=node.tag_width == 4)
+    if tag not in node.tags:
+        raise WireError("tag")
+    number = node.tags.index(tag)
+    value: dict[str, Any] = {node.alternatives[i].name: None for i in shown(node)}
+    if sum(can_be_null(part.type) for part in node.alternatives) > 1:
+        value = {"__tag": number, **value}
+    inner = decode(node.alternatives[number].type, data)
+    if number in shown(node):
+        value[node.alternatives[number].name] = inner
+    return value
+
+
+# -- binary rows, arrays and maps --------------------------------------------------------------------------
+
+
+def little(value: int, n: int) -> bytes:
+    return (value % 2 ** (8 * n)).to_bytes(n, "little")
+
+
+def pad(raw: bytes) -> bytes:
+    return raw + bytes(-len(raw) % 8)
+
+
+def width(node: t.DataType) -> int:
+    names = {
+        "boolean": 1,
+        "byte": 1,
+        "short": 2,
+        "int": 4,
+        "float": 4,
+        "days": 4,
+        "millis_of_day": 4,
+        "months": 4,
+    }
+    return names.get(node.name, 8) if isinstance(node, t.Scalar) else 8
+
+
+def encode_binary(node: t.DataType, value: Any) -> bytes:
+    match node:
+        case t.RowDataType():
+            n = len(node.fields)
+            header = bytearray((n + 8 + 63) // 64 * 8)
+            header[0] = value["__kind"]
+            values = [value[part.name] for part in node.fields]
+            for i, one in enumerate(values):
+                header[(i + 8) // 8] |= (one is None) << (i % 8)
+            return slots(bytes(header), [part.type for part in node.fields], values, 8)
+        case t.ArrayDataType():
+            nulls = bytearray((len(value) + 31) // 32 * 4)
+            for i, one in enumerate(value):
+                nulls[i // 8] |= (one is None) << (i % 8)
+            head = little(len(value), 4) + bytes(nulls)
+            return slots(head, [node.element] * len(value), value, width(node.element))
+        case t.MapDataType():
+            keys = encode_binary(t.ArrayDataType(element=node.key), [k for k, _ in value])
+            return (
+                little(len(keys), 4)
+                + keys
+                + encode_binary(t.ArrayDataType(element=node.value), [v for _, v in value])
+            )
+    raise AssertionError(node)
+
+
+def slots(head: bytes, types: list[t.DataType], values: list[Any], size: int) -> bytes:
+    """The fixed part behind ``head``, then what does not fit into it."""
+    fixed, behind = b"", b""
+    start = len(pad(head + bytes(size * len(values))))
+    for kind, value in zip(types, values, strict=True):
+        slot, more = (bytes(size), b"") if value is None else slot_of(kind, value, start + len(behind), size)
+        fixed += slot
+        behind += pad(more)
+    return pad(head + fixed) + behind
+
+
+def slot_of(node: t.DataType, value: Any, offset: int, size: int) -> tuple[bytes, bytes]:
+    """The slot of a value and the bytes that it points at, which will lie at ``offset``."""
+
+    def pointer(raw: bytes, length: int | None = None) -> tuple[bytes, bytes]:
+        return little(len(raw) if length is None else length, 4) + little(offset, 4), raw
+
+    match node:
+        case t.Scalar(name="float"):
+            return struct.pack("<f", value), b""
+        case t.Scalar(name="double"):
+            return struct.pack("<d", value), b""
+        case t.Scalar(name="string_data" | "bytes"):
+            raw = value.encode() if isinstance(value, str) else value
+            if len(raw) <= 7:
+                return raw + bytes(7 - len(raw)) + bytes([0x80 + len(raw)]), b""
+            return pointer(raw)
+        case t.Scalar(name="raw_data" | "bitmap"):
+            return pointer(value)
+        case t.Scalar():
+            return pad(little(value, width(node)))[:size], b""
+        case t.DecimalType():
+            if node.precision <= 18:
+                return little(value, 8), b""
+            raw = minimal(value)
+            return pointer(raw + bytes(16 - len(raw)), len(raw))
+        case t.TimestampDataType():
+            if node.precision <= 3:
+                return little(value, 8), b""
+            nanos = value * (1000 if node.precision <= 6 else 1)
+            return pointer(little(nanos // 10**6, 8), nanos % 10**6)
+    return pointer(encode_binary(node, value))
+
+
+def decode_binary(node: t.DataType, raw: bytes) -> Any:
+    match node:
+        case t.RowDataType():
+            n = len(node.fields)
+            header = (n + 8 + 63) // 64 * 8
+            if len(raw) < header + 8 * n:
+                raise WireError("row")
+            value: dict[str, Any] = {"__kind": int.from_bytes(raw[:1], "big", signed=True)}
+            for i, part in enumerate(node.fields):
+                null = raw[(i + 8) // 8] >> (i % 8) & 1
+                value[part.name] = None if null else read_slot(part.type, raw, header + 8 * i)
+            return value
+        case t.ArrayDataType():
+            n = little_at(raw, 0, 4)
+            start = 4 + (n + 31) // 32 * 4
+            size = width(node.element)
+            if start + n * size > len(raw):
+                raise WireError("array")
+            nulls = [raw[4 + i // 8] >> (i % 8) & 1 for i in range(n)]
+            return [
+                None if null else read_slot(node.element, raw, start + size * i)
+                for i, null in enumerate(nulls)
+            ]
+        case t.MapDataType():
+            size = little_at(raw, 0, 4)
+            if size < 4 or 8 + size > len(raw):
+                raise WireError("map")
+            keys = decode_binary(t.ArrayDataType(element=node.key), raw[4 : 4 + size])
+            values = decode_binary(t.ArrayDataType(element=node.value), raw[4 + size :])
+            if len(keys) != len(values):
+                raise WireError("map")
+            return list(zip(keys, values, strict=True))
+    raise AssertionError(node)
+
+
+def little_at(raw: bytes, at: int, n: int, signed: bool = False) -> int:
+    if at < 0 or at + n > len(raw):
+        raise WireError("beyond the value")
+    return int.from_bytes(raw[at : at + n], "little", signed=signed)
+
+
+def read_slot(node: t.DataType, raw: bytes, at: int) -> Any:
+    slot = raw[at : at + 8]
+
+    def pointed() -> bytes:
+        size, offset = little_at(raw, at, 4), little_at(raw, at + 4, 4)
+        if offset >= 2**31 or offset + size > len(raw):
+            raise WireError("beyond the value")
+        return raw[offset : offset + size]
+
+    match node:
+        case t.Scalar(name="boolean"):
+            return raw[at] != 0
+        case t.Scalar(name="float"):
+            return struct.unpack("<f", slot[:4])[0]
+        case t.Scalar(name="double"):
+            return struct.unpack("<d", slot)[0]
+        case t.Scalar(name="string_data" | "bytes"):
+            if slot[7] >= 0x80:
+                if slot[7] > 0x87:
+                    raise WireError("length")
+                found = slot[: slot[7] & 0x7F]
+            else:
+                found = pointed()
+            return utf8(found) if node.name == "string_data" else found
+        case t.Scalar(name="raw_data" | "bitmap"):
+            return pointed()
+        case t.Scalar():
+            return little_at(raw, at, width(node), signed=True)
+        case t.DecimalType():
+            if node.precision <= 18:
+                return little_at(raw, at, 8, signed=True)
+            value = int.from_bytes(pointed(), "big", signed=True)
+            if not -(2**127) <= value < 2**127:
+                raise WireError("beyond 128 bits")
+            return value
+        case t.TimestampDataType():
+            if node.precision <= 3:
+                return little_at(raw, at, 8, signed=True)
+            offset = little_at(raw, at + 4, 4)
+            if offset >= 2**31:
+                raise WireError("beyond the value")
+            return timestamp(little_at(raw, offset, 8, signed=True), little_at(raw, at, 4), node.precision)
+    return decode_binary(node, pointed())
