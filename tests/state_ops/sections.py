@@ -83,6 +83,7 @@ def broadcast_entries(state: BroadcastState, table: pa.Table) -> list[Json]:
 
 def entries_of(state: State) -> list[Json]:
     table = state.to_arrow()
+    assert state.count() == len(table)
     match state:
         case KeyedState():
             return keyed_entries(state, table)
