@@ -10,7 +10,8 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.Obje
  * Runs a job over its whole script and snapshots it. Task fields: target (a folder), backend, format (canonical,
  * native: a savepoint; checkpoint: a retained one), stop (savepoint by stop, else by cancel), expected (a file,
  * optional), config (Flink options), and those of JobSpec. Answers with path. Between rounds it takes checkpoints,
- * so that RocksDB flushes: each round ends in files of its own.
+ * so that RocksDB flushes: each round ends in files of its own. With until, it stops after so many rounds; with
+ * snapshot (a path or URL) and after, it restores that job, which came so far, and goes on.
  */
 final class WriteJob {
 
@@ -30,23 +31,32 @@ final class WriteJob {
         spec.override(task);
 
         Script script = spec.family.script(spec);
+        int after = task.path("after").asInt(0);
+        int until = task.path("until").asInt(script.rounds());
+        if (task.hasNonNull("snapshot")) {
+            spec.configuration.setString("execution.state-recovery.path", task.get("snapshot").asText());
+        }
         Gate gate = Gate.open(spec.run);
         try (RunningJob job = new RunningJob(spec, script)) {
             job.awaitRunning();
-            for (int round = 1; round <= script.rounds(); round++) {
+            int processed = 0;
+            for (int round = after + 1; round <= until; round++) {
                 if (round > 1) {
                     job.cluster.triggerCheckpoint(job.id).get();
                 }
                 int released = round;
                 gate.released.set(released);
                 job.await(() -> gate.emitted.get() == released);
+                processed += spec.family.processed(script, round - 1);
+                int all = processed;
+                job.await(() -> gate.processed.get() >= all);
             }
             answer.put("path", snapshot(job, task, format, target));
         } finally {
             Gate.close(spec.run);
         }
         if (task.hasNonNull("expected")) {
-            Json.write(expected(task, spec, script), Path.of(task.get("expected").asText()));
+            Json.write(expected(task, spec, script.until(until)), Path.of(task.get("expected").asText()));
         }
     }
 
@@ -71,7 +81,7 @@ final class WriteJob {
         spec.family.expect(contents, spec, script);
         ObjectNode expected = Json.object().put("flink", EnvironmentInformation.getVersion());
         task.fieldNames().forEachRemaining(field -> {
-            if (!field.matches("task|target|expected")) {
+            if (!field.matches("task|target|expected|snapshot")) {
                 expected.set(field, task.get(field));
             }
         });
