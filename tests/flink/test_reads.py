@@ -6,12 +6,15 @@ RocksDB's files and the changelogs hold much that is no longer so. Each kind is 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 import statelift
+from click.testing import CliRunner
+from statelift.cli.main import main
 from statelift.io.keyed.backend import KeyedBackend
 from statelift.io.metadata import (
     ChangelogStateBackendHandle,
@@ -22,6 +25,7 @@ from statelift.io.metadata import (
     SubtaskState,
     streams,
 )
+from statelift.io.sst.scan import scan
 from statelift.io.sst.table import SstTable
 from statelift.state_ops.snapshot import Snapshot
 
@@ -116,9 +120,9 @@ def has_partitioned_index(snapshot: Snapshot) -> bool:
 
 
 def is_packed_by(*names: str) -> Shows:
-    return lambda snapshot: {
-        table.properties.compression for family in tables(snapshot) for table in family
-    } == {*names}
+    return lambda snapshot: (
+        {table.properties.compression for family in tables(snapshot) for table in family} == {*names}
+    )
 
 
 # -- the kinds -----------------------------------------------------------------------------------------------------
@@ -241,10 +245,111 @@ def test_what_flink_writes_reads_equal(flink: FlinkHarness, tmp_path: Path, kind
     """There, and when all of it was moved: native snapshots name their files by absolute paths."""
     written = KINDS[kind].write(flink, tmp_path / "here")
     assert differences(written.path, written.expected) == []
+    snapshot = statelift.open(str(written.path))
     for shows in KINDS[kind].shows:
-        assert shows(statelift.open(str(written.path)))
+        assert shows(snapshot)
+    assert not any(operator.in_flight for operator in snapshot.operators)
 
     expected = written.expected
     (tmp_path / "here").rename(tmp_path / "moved")
     moved = tmp_path / "moved" / written.path.relative_to(tmp_path / "here")
     assert differences(moved, expected) == []
+
+
+# -- restored by a wider or narrower job, which goes on ------------------------------------------------------------
+
+CLAIMED = {"execution.state-recovery.claim-mode": "CLAIM"}
+"""The new job's checkpoints go on with files of the old one."""
+INGESTED = {"state.backend.rocksdb.use-ingest-db-restore-mode": "true"}
+DELETED_IN_RANGE = {
+    "state.backend.rocksdb.rescaling.use-delete-files-in-range": "true",
+    "state.backend.rocksdb.use-ingest-db-restore-mode": "false",
+}
+
+
+def has_files_of_other_jobs(snapshot: Snapshot) -> bool:
+    job = snapshot.url.rstrip("/").split("/")[-2]
+    paths = [getattr(use.handle, "file_path", None) for use in streams(snapshot.metadata)]
+    return any(path is not None and job not in path for path in paths)
+
+
+def has_entries_of_others(snapshot: Snapshot) -> bool:
+    """Files hold key groups that the subtask does not own: those are cut off by its range, not in the files."""
+    for backend in backends(snapshot):
+        width = 1 if backend.max_parallelism <= 128 else 2
+        for family in backend.families().values():
+            keys = (key for batch in scan(family) for key in batch.column("key").to_pylist())
+            if any(int.from_bytes(key[:width], "big") not in backend.key_groups for key in keys):
+                return True
+    return False
+
+
+RESCALED = {
+    "hashmap-native": Kind(backend="hashmap", format="native"),
+    "hashmap-checkpoint": Kind(backend="hashmap"),
+    "rocksdb-native": Kind(backend="rocksdb", format="native"),
+    "rocksdb-incremental": Kind(backend="rocksdb", config=UNCOMPACTED, shows=(has_deletions,)),
+    "rocksdb-claimed": Kind(backend="rocksdb", config=CLAIMED, shows=(has_files_of_other_jobs,)),
+    "rocksdb-ingested": Kind(backend="rocksdb", config={**INGESTED, **CLAIMED}),
+    "rocksdb-deleted-in-range": Kind(backend="rocksdb", config={**DELETED_IN_RANGE, **UNCOMPACTED}),
+    "rocksdb-merged": Kind(backend="rocksdb", config={**MERGED, **CLAIMED}, shows=(is_merged,)),
+    "rocksdb-300": Kind(backend="rocksdb", max_parallelism=300, format="native"),
+    "hashmap-changelog": Kind(backend="hashmap", config=CHANGES_IN_FILES),
+    "rocksdb-changelog": Kind(backend="rocksdb", config={**CHANGES_IN_FILES, **CLAIMED}),
+    "rocksdb-materialized": Kind(backend="rocksdb", config=MATERIALIZING, shows=(is_materialized,)),
+}
+
+
+@pytest.mark.parametrize("kind", RESCALED)
+def test_what_a_rescaled_job_writes_reads_equal(flink: FlinkHarness, tmp_path: Path, kind: str) -> None:
+    """From 2 subtasks to 3, which go on, and to 2 again, which do nothing but restore and take a snapshot."""
+    write = RESCALED[kind].write
+    first = write(flink, tmp_path, until=2)
+    wider = write(flink, tmp_path, parallelism=3, resume=first.path, after=2)
+    assert differences(wider.path, wider.expected) == []
+    for shows in RESCALED[kind].shows:
+        assert shows(statelift.open(str(wider.path)))
+    again = write(flink, tmp_path, parallelism=2, resume=wider.path, after=ROUNDS)
+    assert differences(again.path, again.expected) == []
+
+
+def test_a_canonical_savepoint_goes_on_in_the_other_backend(flink: FlinkHarness, tmp_path: Path) -> None:
+    first = KINDS["rocksdb-canonical"].write(flink, tmp_path, until=2)
+    second = KINDS["hashmap-checkpoint"].write(flink, tmp_path, parallelism=3, resume=first.path, after=2)
+    assert differences(second.path, second.expected) == []
+
+
+# -- unaligned checkpoints -----------------------------------------------------------------------------------------
+
+UNALIGNED = {
+    "execution.checkpointing.unaligned.enabled": "true",
+    "taskmanager.memory.segment-size": "4kb",
+}
+OVERTAKEN = {
+    "hashmap": Kind(backend="hashmap", config=UNALIGNED),
+    "rocksdb": Kind(backend="rocksdb", config=UNALIGNED),
+    "rocksdb-merged": Kind(backend="rocksdb", config={**UNALIGNED, **MERGED}, shows=(is_merged,)),
+    "hashmap-changelog": Kind(backend="hashmap", config={**UNALIGNED, **CHANGES_IN_FILES}),
+}
+
+
+@pytest.mark.parametrize("kind", OVERTAKEN)
+def test_an_unaligned_checkpoint_reads_equal_and_tells_what_was_in_flight(
+    flink: FlinkHarness, tmp_path: Path, kind: str
+) -> None:
+    """Its barrier overtakes the records that wait for a slow operator: most of 3000, of 20 bytes or more."""
+    written = OVERTAKEN[kind].write(flink, tmp_path, family="churn-flood", sink_parallelism=2)
+    assert differences(written.path, written.expected) == []
+    snapshot = statelift.open(str(written.path), uids=["slow", *written.expected["operators"]])
+    for shows in OVERTAKEN[kind].shows:
+        assert shows(snapshot)
+    slow = snapshot.operator("slow").in_flight
+    assert slow.inputs >= 2
+    assert sum(operator.in_flight.bytes for operator in snapshot.operators) > 2000 * 20
+    assert not snapshot.operator("churn").in_flight
+
+    shown = CliRunner().invoke(main, ["inspect", str(written.path), "--uid", "slow"])
+    assert f"in-flight records: {slow}" in shown.stdout
+    told = CliRunner().invoke(main, ["inspect", str(written.path), "--uid", "slow", "--json"])
+    [one] = [operator for operator in json.loads(told.stdout)["operators"] if operator["uid"] == "slow"]
+    assert one["in_flight"] == {"inputs": slow.inputs, "outputs": slow.outputs, "bytes": slow.bytes}
