@@ -25,6 +25,7 @@ from statelift.io.metadata import (
     SubtaskState,
     streams,
 )
+from statelift.io.sst.manifest_read import read_manifest
 from statelift.io.sst.scan import scan
 from statelift.io.sst.table import SstTable
 from statelift.state_ops.snapshot import Snapshot
@@ -72,6 +73,21 @@ def is_of(form: str) -> Shows:
 def has_files(count: int) -> Shows:
     """Several files of one state, of several checkpoints or levels."""
     return lambda snapshot: max(map(len, tables(snapshot))) >= count
+
+
+def has_levels(count: int) -> Shows:
+    return lambda snapshot: len(levels(snapshot)) >= count
+
+
+def levels(snapshot: Snapshot) -> set[int]:
+    """The levels at which the MANIFESTs have files."""
+    manifests = (
+        read_manifest(file.read(0, file.size), name)
+        for backend in backends(snapshot)
+        for name, file in backend.files.items()
+        if name.startswith("MANIFEST-")
+    )
+    return {file.level for one in manifests for family in one.column_families for file in family.files}
 
 
 def has_deletions(snapshot: Snapshot) -> bool:
@@ -135,6 +151,7 @@ class Kind:
     backend: str
     format: str = "checkpoint"
     config: dict[str, str] = field(default_factory=dict)
+    keys: int = KEYS
     parallelism: int = 2
     max_parallelism: int = 128
     shows: tuple[Shows, ...] = ()
@@ -147,7 +164,7 @@ class Kind:
             **{
                 "backend": self.backend,
                 "format": self.format,
-                "keys": KEYS,
+                "keys": self.keys,
                 "rounds": ROUNDS,
                 "parallelism": self.parallelism,
                 "max_parallelism": self.max_parallelism,
@@ -196,9 +213,14 @@ KINDS = {
     "rocksdb-uncompacted": Kind(
         backend="rocksdb", config=UNCOMPACTED, shows=(has_files(ROUNDS), has_deletions)
     ),
-    "rocksdb-small-files": Kind(backend="rocksdb", config=SMALL_FILES, shows=(has_files(6),)),
+    "rocksdb-levels": Kind(
+        backend="rocksdb", config=SMALL_FILES, keys=800, shows=(has_files(10), has_levels(3))
+    ),
     "rocksdb-universal": Kind(
-        backend="rocksdb", config={"state.backend.rocksdb.compaction.style": "UNIVERSAL"}
+        backend="rocksdb",
+        config={**SMALL_FILES, "state.backend.rocksdb.compaction.style": "UNIVERSAL"},
+        keys=800,
+        shows=(has_levels(2),),
     ),
     "rocksdb-partitioned-index": Kind(
         backend="rocksdb", format="native", config=PARTITIONED, shows=(has_partitioned_index,)

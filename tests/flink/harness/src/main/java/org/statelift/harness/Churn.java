@@ -131,7 +131,7 @@ final class Churn implements Family {
         long number = e.index * 100L + e.round;
         String told = e.index + "." + e.round;
         value(steps, random, "count", number);
-        value(steps, random, "text", told + "-" + "x".repeat(random.nextInt(400)));
+        value(steps, random, "text", told + "-" + letters(random, random.nextInt(400)));
         value(steps, random, "kept", "kept " + told);
         list(steps, random, "lines", List.of("a" + told, "b" + told, ""));
         list(steps, random, "kept-lines", List.of(number, -number));
@@ -150,6 +150,12 @@ final class Churn implements Family {
             }
         }
         return steps;
+    }
+
+    /** Text that does not compress much. */
+    private static String letters(Random random, int count) {
+        return random.ints(count, ' ', '~').collect(
+                StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append).toString();
     }
 
     private static List<Step> pairs(Event e, Random random) {

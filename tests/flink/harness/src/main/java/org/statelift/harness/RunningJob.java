@@ -47,7 +47,9 @@ final class RunningJob implements AutoCloseable {
         int slots = Math.max(SLOTS, Math.max(spec.parallelism, spec.sinkParallelism));
         Configuration configuration = new Configuration(spec.configuration);
         for (String key : spec.configuration.keySet()) {
-            if (key.equals("state.backend.type") || key.startsWith("execution.state-recovery.")) {
+            if (key.startsWith("state.backend.")
+                    || key.startsWith("execution.state-recovery.")
+                    || key.startsWith("execution.checkpointing.")) {
                 configuration.removeKey(key);
             }
         }
