@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...schemas.errors import UnsupportedVersionError
 from . import changelog_read as log
 from .changelog_rows import StateRows
 from .state_types import KeyedStateType

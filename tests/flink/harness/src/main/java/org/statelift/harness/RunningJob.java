@@ -54,7 +54,7 @@ final class RunningJob implements AutoCloseable {
             }
         }
         configuration.setString("taskmanager.numberOfTaskSlots", Integer.toString(slots));
-        if (running == null || !configuration.equals(runningWith)) {
+        if (running == null || !configuration.toMap().equals(runningWith.toMap())) {
             if (running != null) {
                 running.close();
             }
@@ -103,6 +103,19 @@ final class RunningJob implements AutoCloseable {
     /** Waits for the job's end; fails unless it finished. */
     void awaitEnd() throws Exception {
         result.get(TIMEOUT_SECONDS, TimeUnit.SECONDS).toJobExecutionResult(getClass().getClassLoader());
+    }
+
+    /** Why the job failed, where it did, of what was seen of it. */
+    Exception failure(Exception seen) throws Exception {
+        if (cluster.getJobStatus(id).get() == JobStatus.RUNNING) {
+            return seen;
+        }
+        try {
+            awaitEnd();
+        } catch (Exception e) {
+            return e;
+        }
+        return seen;
     }
 
     /** Waits for the end of a job that was told to stop or to cancel. */

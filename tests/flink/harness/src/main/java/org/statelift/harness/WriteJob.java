@@ -2,6 +2,7 @@ package org.statelift.harness;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.ExecutionException;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.util.EnvironmentInformation;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
@@ -39,17 +40,10 @@ final class WriteJob {
         Gate gate = Gate.open(spec.run);
         try (RunningJob job = new RunningJob(spec, script)) {
             job.awaitRunning();
-            int processed = 0;
-            for (int round = after + 1; round <= until; round++) {
-                if (round > 1) {
-                    job.cluster.triggerCheckpoint(job.id).get();
-                }
-                int released = round;
-                gate.released.set(released);
-                job.await(() -> gate.emitted.get() == released);
-                processed += spec.family.processed(script, round - 1);
-                int all = processed;
-                job.await(() -> gate.processed.get() >= all);
+            try {
+                play(job, gate, spec.family, script, after, until);
+            } catch (ExecutionException e) {
+                throw job.failure(e);
             }
             answer.put("path", snapshot(job, task, format, target));
         } finally {
@@ -57,6 +51,23 @@ final class WriteJob {
         }
         if (task.hasNonNull("expected")) {
             Json.write(expected(task, spec, script.until(until)), Path.of(task.get("expected").asText()));
+        }
+    }
+
+    /** Releases the rounds one by one. */
+    private static void play(RunningJob job, Gate gate, Family family, Script script, int after, int until)
+            throws Exception {
+        int processed = 0;
+        for (int round = after + 1; round <= until; round++) {
+            if (round > 1) {
+                job.cluster.triggerCheckpoint(job.id).get();
+            }
+            int released = round;
+            gate.released.set(released);
+            job.await(() -> gate.emitted.get() == released);
+            processed += family.processed(script, round - 1);
+            int all = processed;
+            job.await(() -> gate.processed.get() >= all);
         }
     }
 
