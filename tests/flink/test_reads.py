@@ -158,7 +158,7 @@ class Kind:
     config: dict[str, str] = field(default_factory=dict)
     keys: int = KEYS
     parallelism: int = 2
-    max_parallelism: int = 128
+    max_parallelism: int = 32
     shows: tuple[Shows, ...] = ()
 
     def write(self, flink: FlinkHarness, folder: Path, **options: object) -> Written:
@@ -374,10 +374,7 @@ def test_a_canonical_savepoint_goes_on_in_the_other_backend(flink: FlinkHarness,
 
 # -- unaligned checkpoints -----------------------------------------------------------------------------------------
 
-UNALIGNED = {
-    "execution.checkpointing.unaligned.enabled": "true",
-    "taskmanager.memory.segment-size": "4kb",
-}
+UNALIGNED = {"execution.checkpointing.unaligned.enabled": "true"}
 OVERTAKEN = {
     "hashmap": Kind(backend="hashmap", config=UNALIGNED),
     "rocksdb": Kind(backend="rocksdb", config=UNALIGNED),

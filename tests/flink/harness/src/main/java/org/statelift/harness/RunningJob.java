@@ -49,7 +49,7 @@ final class RunningJob implements AutoCloseable {
         for (String key : spec.configuration.keySet()) {
             if (key.startsWith("state.backend.")
                     || key.startsWith("execution.state-recovery.")
-                    || key.startsWith("execution.checkpointing.")) {
+                    || key.startsWith("execution.checkpointing.") && !key.endsWith(".data-inline-threshold")) {
                 configuration.removeKey(key);
             }
         }
