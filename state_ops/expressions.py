@@ -76,8 +76,8 @@ class RowQuery:
             self._connection = duckdb.connect(config={"threads": 1})
             self._connection.execute("SET python_enable_replacements = false").fetchall()
             self._connection.execute("SET TimeZone = 'UTC'").fetchall()
-        schema = to_duckdb_schema(batch.schema)
-        self._connection.register(_VIEW, pa.Table.from_batches([to_duckdb(batch, schema)]))
+        taken = to_duckdb(batch, to_duckdb_schema(batch.schema))
+        self._connection.register(_VIEW, pa.Table.from_batches([taken]))
         try:
             result: pa.Table = self._connection.sql(self.sql).to_arrow_table()
         except duckdb.Error as error:

@@ -244,16 +244,14 @@ def cut(job: Job, workers: int = 1, shard_bytes: int = SHARD_BYTES) -> list[Shar
     bins: list[list[tuple[_Span, int, int]]] = [[]]
     room = goal
     for span in spans:
-        for start, number, nbytes in _slices(span, room, goal, count - len(bins)):
-            if bins[-1] and nbytes > room and len(bins) < count and not span.joined:
+        for start, number, nbytes in _slices(span, room if room > 0 else goal, goal, count - len(bins)):
+            full = room <= 0 or nbytes > room
+            if bins[-1] and full and len(bins) < count and not span.joined:
                 bins.append([])
                 room = goal
             bins[-1].append((span, start, number))
             room -= nbytes
-            if room <= 0 and len(bins) < count:
-                bins.append([])
-                room = goal
-    return _shards([part for part in bins if part])
+    return _shards(bins)
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ def _find_alone(snapshot: Snapshot, name: str) -> State | None:
         raise SqlError(f"several operators have a state {name!r}", todo=f"write {places}")
     if "." in name or "/" in name or name.casefold().startswith(("duckdb_", "pragma_")):
         return None
-    raise NameNotFoundError("state", name, (s.name for s in states), where=Where(file=snapshot.url))
+    raise NameNotFoundError("state", name, {s.name for s in states}, where=Where(file=snapshot.url))
 
 
 def _same(one: str, other: str | None) -> bool:

@@ -96,7 +96,7 @@ def _regions(handle: KeyGroupsStateHandle, stream: StateStream) -> list[Region]:
         raise FormatError(
             "a key group begins behind the end", where=Where(file=stream.name, offset=starts[-1])
         )
-    stops = dict(zip(starts, [*starts[1:], size], strict=True))
+    stops = dict(zip(starts, [*starts[1:], size], strict=False))
     return [
         Region(key_group=key_group, start=offset, stop=stops[offset])
         for key_group, offset in zip(handle.key_group_range, handle.offsets, strict=True)

@@ -352,7 +352,7 @@ def test_the_key_type_is_told_by_the_key_groups() -> None:
     backend = opened([in_memory([announce(0, STATES[0]), *changes])], key_groups=whole, max_parallelism=128)
     assert backend.header.key_serializer == LONG
     assert backend.remark is not None
-    assert "it is long; so would double" in backend.remark
+    assert "it is long; so would date" in backend.remark
     changes = [change(group, "SET", 0, string(key) + b"\0" + long(5)) for key, group in TEXTS.items()]
     backend = opened([in_memory([announce(0, STATES[0]), *changes])], key_groups=whole, max_parallelism=128)
     assert backend.header.key_serializer == STRING

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -63,7 +64,7 @@ def jobs(draw: st.DrawFn) -> tuple[Job, int]:
                 draw(st.lists(size, min_size=end - start, max_size=end - start)),
                 draw(st.sampled_from(["canonical", "hashmap", "rocksdb", "changelog"])),
             )
-            for start, end in zip(bounds, bounds[1:], strict=False)
+            for start, end in pairwise(bounds)
         ]
         operators.append((backends, draw(st.booleans())))
     return job_of(operators, max_parallelism), max_parallelism
