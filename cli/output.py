@@ -13,7 +13,7 @@ import click
 import pyarrow as pa
 
 from ..schemas.errors import TargetExistsError
-from .values import rows, to_json, values
+from ..state_ops.values import rows, to_json, values
 
 if TYPE_CHECKING:
     from ..io.stores import Stores, StoreWriter

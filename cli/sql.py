@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..state_ops.values import VALUES_HELP, to_json, values
 from .options import json_option, open_for, snapshot_options
 from .output import check_output, output_option, write
 from .problems import finish
 from .progress import row_progress
-from .values import VALUES_HELP, to_json, values
 
 _SHOWN = 500
 

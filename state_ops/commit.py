@@ -59,6 +59,7 @@ def commit(job: Job, shards: Sequence[Shard], results: Iterable[ShardResult]) ->
     job.stores.put(metadata_url(job.target), data)
     kept = {job.file(name) for name in _names(metadata)}
     leftover = [record_url(job, shard) for shard in shards]
+    job.written.update(job.file(unit.part) for parts in units.values() for unit in parts if unit.part)
     leftover += [url for url in job.written if url not in kept]
     job.stores.delete([*leftover, *(url for url in replaced if url not in kept)])
     return make_report(job, finished, elements, carried, metadata)

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..schemas.errors import PlanError, SqlError, Where
+from .duckdb_types import to_duckdb, to_duckdb_schema
 
 #: The row's number in its batch, so that results find their entries again.
 ROW = "__row"
@@ -73,7 +74,8 @@ class RowQuery:
         """The result over ``batch``. Raises SqlError with DuckDB's message and the columns there are."""
         if self._connection is None:
             self._connection = duckdb.connect(config={"threads": 1})
-        self._connection.register(_VIEW, pa.Table.from_batches([batch]))
+        taken = to_duckdb(batch, to_duckdb_schema(batch.schema))
+        self._connection.register(_VIEW, pa.Table.from_batches([taken]))
         try:
             result: pa.Table = self._connection.sql(self.sql).to_arrow_table()
         except duckdb.Error as error:

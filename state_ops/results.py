@@ -47,20 +47,7 @@ class StateResult(BaseModel):
         self.changed += changes.changed
         self.deleted += changes.deleted
         self.added += changes.added
-        self.samples = plain(changes.samples)
-
-
-def plain(value: Any) -> Any:
-    """``value`` with bytes as hex and other non-JSON values as text."""
-    if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(plain(part) for part in value)
-    if isinstance(value, bytes):
-        return value.hex()
-    if value is None or isinstance(value, (str, int, float, bool)):
-        return value
-    return str(value)
+        self.samples = changes.samples
 
 
 class SstFile(BaseModel):

@@ -20,6 +20,7 @@ from ..schemas import types as t
 from ..schemas.errors import FormatError, NameNotFoundError, StateliftError, StoreError, Where
 from ..schemas.operator_id import operator_id_of_uid
 from .tables import KeyedTable
+from .values import values as json_values
 
 DEFAULT_BATCH_BYTES = 16 << 20
 B = TypeVar("B")
@@ -191,7 +192,7 @@ class BroadcastState(State):
 
 
 def _entry_set(keys: pa.Array, values: pa.Array) -> dict[str, str]:
-    return dict(zip(map(repr, keys.to_pylist()), map(repr, values.to_pylist()), strict=True))
+    return dict(zip(map(repr, json_values(keys)), map(repr, json_values(values)), strict=True))
 
 
 def _located(state: OperatorListState | BroadcastState, read: Callable[[], Any]) -> Any:

@@ -16,6 +16,7 @@ from ..schemas.errors import EncodeError, NameNotFoundError, PlanError, Statelif
 from .expressions import ROW, RowQuery, row_local_select, update_query, with_row_numbers
 from .plan import StatePlan
 from .tables import KeyedTable
+from .values import json_rows
 
 SAMPLES = 5
 
@@ -38,8 +39,8 @@ class Changes:
         room = SAMPLES - len(self.samples)
         if room <= 0:
             return
-        old = before.slice(0, room).to_pylist() if before is not None else []
-        new = after.slice(0, room).to_pylist() if after is not None else []
+        old = json_rows(before.slice(0, room)) if before is not None else []
+        new = json_rows(after.slice(0, room)) if after is not None else []
         self.samples += list(zip_longest(old, new))
 
     def add(self, other: Changes) -> None:

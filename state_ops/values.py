@@ -31,6 +31,11 @@ def rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
         yield dict(zip(names, row, strict=True))
 
 
+def json_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """The rows of a small batch as a list."""
+    return list(rows(batch))
+
+
 def values(array: pa.Array) -> list[Any]:
     """The values of an array, ready for JSON."""
     kind = array.type
