@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from statelift.cli.values import values
+from statelift.state_ops.values import values
 
 
 @pytest.mark.parametrize(
