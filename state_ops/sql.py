@@ -84,7 +84,10 @@ def _configure(connection: duckdb.DuckDBPyConnection, scratch: str, memory_limit
     connection.execute("SET TimeZone = 'UTC'").fetchall()
     connection.execute(f"SET temp_directory = '{_text(scratch)}'").fetchall()
     if memory_limit is not None:
-        connection.execute(f"SET memory_limit = '{_text(memory_limit)}'").fetchall()
+        try:
+            connection.execute(f"SET memory_limit = '{_text(memory_limit)}'").fetchall()
+        except duckdb.Error:
+            raise SqlError(f"the memory limit {memory_limit!r} is no size", todo="write it as 2GB") from None
 
 
 def _text(value: str) -> str:
