@@ -89,6 +89,17 @@ class KeyedTable:
         columns["key_group"] = pa.array(batch.key_groups)
         return pa.RecordBatch.from_pydict(columns)
 
+    def keys(self, batch: EntryBatch) -> pa.Array:
+        """The key of each entry; the values are not looked at. Raises FormatError as ``decode``."""
+        try:
+            if self.type.kind == "timer":
+                return self._timers(batch)["key"]
+            return self.composite.decode(batch.keys).key
+        except DecodeError as error:
+            raise self._located(error, batch, error.row) from None
+        except FormatError as error:
+            raise error.at(Where(state=self.type.name)) from None
+
     def _located(self, error: DecodeError, batch: EntryBatch, row: int) -> FormatError:
         where = Where(state=self.type.name, key_group=int(batch.key_groups[row]))
         raised = UnsupportedVersionError if error.reason == ops.SUBCLASS else FormatError
@@ -141,8 +152,12 @@ class KeyedTable:
         Raises EncodeError naming the column and the row.
         """
         try:
+            key = self._column(table, "key")
+            if key.null_count:
+                row = key.is_null().index(True).as_py()
+                raise EncodeError(f"the key of row {row} is null, and Flink has no null keys")
             if groups is None:
-                groups = self.key_groups(self._column(table, "key"))
+                groups = self.key_groups(key)
             return self._encode(table, groups)
         except InputError as error:
             raise error.at(Where(state=self.type.name)) from None

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from statelift.io.metadata import StreamUse, read_metadata, streams
+from statelift.io.streams import StateStream
 from statelift.state_ops.checks import run_checks
 from statelift.state_ops.report import Report
 from statelift.state_ops.snapshot import KeyedState, Operator, Snapshot
@@ -90,7 +91,10 @@ def assert_carried(before: Snapshot, after: Snapshot, rewritten: set[str]) -> No
     def kept(use: StreamUse) -> bool:
         return not (use.kind == "managed keyed" and use.operator.uid_hash in rewritten)
 
-    old, new = [[_content(s, use) for use in streams(s.metadata) if kept(use)] for s in (before, after)]
+    old, new = [
+        [_content(s, use) for use in streams(s.metadata) if kept(use) and _opened(s, use).size]
+        for s in (before, after)
+    ]
     assert old == new
     for a, b in zip(before.metadata.operator_states, after.metadata.operator_states, strict=True):
         for one, other in zip(a.subtask_states, b.subtask_states, strict=True):
@@ -99,13 +103,17 @@ def assert_carried(before: Snapshot, after: Snapshot, rewritten: set[str]) -> No
 
 
 def _content(snapshot: Snapshot, use: StreamUse) -> tuple[object, ...]:
-    stream = snapshot.opener.open(use.handle, "a stream")
+    stream = _opened(snapshot, use)
     digest = hashlib.sha256(stream.read(0, stream.size)).hexdigest()
     return use.kind, use.operator.uid_hash, use.subtask_index, digest
 
 
+def _opened(snapshot: Snapshot, use: StreamUse) -> StateStream:
+    return snapshot.opener.open(use.handle, "a stream")
+
+
 def _offsets(handle: Any) -> object:
-    return handle and handle.state_name_to_partition_offsets
+    return (handle and handle.state_name_to_partition_offsets) or None
 
 
 def assert_frame(before: Snapshot, after: Snapshot) -> None:
