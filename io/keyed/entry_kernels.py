@@ -198,7 +198,7 @@ def compose(
     user_ends,
     offsets,
     out,
-):  # type: ignore[no-untyped-def]  # noqa: E501
+):  # type: ignore[no-untyped-def]
     """Write composite keys (spec 5.3), row i at offsets[i]."""
     for i in range(groups.size):
         at = offsets[i]
