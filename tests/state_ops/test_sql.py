@@ -220,8 +220,7 @@ def through_duckdb(array: pa.Array) -> pa.Array:
     connection.execute("SET TimeZone = 'UTC'").fetchall()
     connection.register("t", pa.Table.from_batches([batch]))
     relation = connection.sql("SELECT v FROM t")
-    make = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-    return make(1000).read_all()["v"].combine_chunks()
+    return relation.to_arrow_reader(1000).read_all()["v"].combine_chunks()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from statelift.state_ops.values import values
         (pa.array([True, None]), [True, None]),
         (pa.array([2**62], pa.int64()), [2**62]),
         (pa.array(["1.50"]).cast(pa.decimal128(10, 2)), ["1.50"]),
+        (pa.array(["12345678901234567890"]).cast(pa.decimal128(38, 0)), [12345678901234567890]),
         (pa.array([19000], pa.date32()), ["2022-01-08"]),
         (pa.array([2**31 - 1], pa.date32()), [2**31 - 1]),
         (pa.array([1], pa.time64("ns")), ["00:00:00.000000001"]),
