@@ -42,6 +42,11 @@ def run(
     return job.execute_in_process(instance=instance, resources=resources, raise_on_error=False, **options)
 
 
+def with_resource(defs: dg.Definitions) -> dg.Definitions:
+    """The definitions in a code location that has the resource."""
+    return dg.Definitions.merge(defs, dg.Definitions(resources={"statelift": StateliftResource()}))
+
+
 def metadata_of(result: dg.ExecuteInProcessResult, asset: str) -> dict[str, Any]:
     """The metadata of an asset's materialization, without the prefix; tables as lists of rows."""
     (event,) = [
