@@ -33,7 +33,7 @@ class FaultyResource(StateliftResource):
     faults: str
     transient: bool = True
 
-    def stores(self) -> Stores:
+    def connect(self) -> Stores:
         stores = FaultyStores(self.endpoint_url)
         stores.faults, stores.transient = Path(self.faults), self.transient
         return stores
