@@ -34,8 +34,8 @@ def command(
     Exit code 1 where there is a fault.
     """
     from ..state_ops.findings import Finding, Tally
+    from ..state_ops.values import to_json
     from ..state_ops.verify import verify
-    from .values import to_json
 
     snapshot = open_for(savepoint, endpoint_url, path_map, uids_file)
     tally = Tally()

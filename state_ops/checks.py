@@ -17,7 +17,6 @@ from .digest import Digest
 from .elements import digest_of_elements
 from .plan import Plan
 from .report import Report
-from .results import plain
 from .snapshot import (
     BroadcastState,
     KeyedState,
@@ -27,6 +26,7 @@ from .snapshot import (
     State,
     open_snapshot,
 )
+from .values import json_rows, values
 
 SAMPLES = 10
 
@@ -146,12 +146,9 @@ def check_key_groups(snapshot: Snapshot) -> CheckResult:
             found = batch.column(batch.schema.get_field_index("key_group")).to_numpy()
             checked += len(batch)
             for row in np.flatnonzero(groups != found)[: SAMPLES - len(wrong)].tolist():
-                wrong.append(
-                    {
-                        "operator": operator.label, "state": state.name, "key": plain(batch.column(0)[row].as_py()),
-                        "key group": int(found[row]), "expected": int(groups[row]),
-                    }
-                )  # fmt: skip
+                key = values(batch.column(0).slice(row, 1))[0]
+                place = {"operator": operator.label, "state": state.name, "key": key}
+                wrong.append({**place, "key group": int(found[row]), "expected": int(groups[row])})
     what = f"{checked} keys are in their key groups" + (
         f"; not checked: {', '.join(unknown)}" if unknown else ""
     )
@@ -180,7 +177,7 @@ def check_sql(name: str, query: str, snapshot: Snapshot) -> CheckResult:
     count = 0
     for batch in snapshot.sql(query):
         count += len(batch)
-        rows += plain(batch.slice(0, SAMPLES - len(rows)).to_pylist())
+        rows += json_rows(batch.slice(0, SAMPLES - len(rows)))
     what = "no row breaks it" if not count else f"{count} rows break it"
     return CheckResult(name, not count, what, rows)
 

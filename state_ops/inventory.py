@@ -80,7 +80,10 @@ def _state(operator: Operator, state: State, keyed: Mapping[str, tuple[int, int]
     elif isinstance(state, (OperatorListState, BroadcastState)):
         copies = [backend for _, backend in state.parts]
         counted = copies[:1] if isinstance(state, BroadcastState) else copies
-        entries, nbytes = state.count(), sum(int(backend.raw_elements(state.name).lengths.sum()) for backend in counted)
+        entries, nbytes = (
+            state.count(),
+            sum(int(backend.raw_elements(state.name).lengths.sum()) for backend in counted),
+        )
     opaque = state.opaque
     return StateSize(
         operator=operator.label,

@@ -17,7 +17,16 @@ from statelift.orchestration.webserver import webserver
 pytestmark = pytest.mark.browser
 
 CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 #: The code location is loaded at the first look; milliseconds.
 PATIENCE = 120_000
 
@@ -37,7 +46,7 @@ def page(url: str) -> Iterator[Page]:
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser.new_page(viewport={"width": 1600, "height": 1050}, base_url=url)
+        yield browser.new_page(viewport={"width": 1600, "height": 1100}, base_url=url)
         browser.close()
 
 
