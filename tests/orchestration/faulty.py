@@ -16,14 +16,14 @@ PLAN, FAULTS = "STATELIFT_TEST_PLAN", "STATELIFT_TEST_FAULTS"
 
 
 class FaultyStores(Stores):
-    """Opening a file for a subtask's second piece fails, as often as the file ``faults`` says."""
+    """Opening a file to write fails, as often as the file ``faults`` says."""
 
     faults: Path
     transient: bool
 
     def open_write(self, url: str) -> StoreWriter:
         left = int(self.faults.read_text())
-        if left and ".part-00001" in url:
+        if left:
             self.faults.write_text(str(left - 1))
             raise StoreError("the store is away") if self.transient else FormatError("something is odd")
         return super().open_write(url)
@@ -40,7 +40,7 @@ class FaultyResource(StateliftResource):
 
 
 def job() -> dg.JobDefinition:
-    """The migration, with two workers and faults that trying again does not help."""
+    """The migration, with four workers and faults that trying again does not help."""
     resource = FaultyResource(workers=4, faults=os.environ[FAULTS], transient=False)
     plans = {"fraud-repair": Plan.load(os.environ[PLAN])}
     return build_definitions(plans, resource).resolve_job_def("fraud_repair_migration")
