@@ -190,7 +190,7 @@ RULES: dict[str, Rule] = {
     S + "ttl.TtlStateFactory$TtlSerializerSnapshot": _ttl,
     S + "v2.ttl.TtlStateFactory$TtlSerializerSnapshot": _ttl,
     _STREAMING + "api.operators.TimerSerializerSnapshot": lambda s, n: t.TupleType(
-        class_name="TimerHeapInternalTimer",
+        class_name=t.TIMER,
         fields=fields(timestamp=t.scalar("flipped_long"), key=n[0], namespace=n[1]),
     ),
     _STREAMING + "api.datastream.CoGroupedStreams$UnionSerializerSnapshot": _either(
