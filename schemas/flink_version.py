@@ -42,8 +42,8 @@ SINCE: dict[str, Version] = {
 WITHOUT_SCALA: Version = (2, 0)
 #: Since then the new serializer's snapshot judges the written one (FLINK-30613), and outer classes are not compared.
 NEW_JUDGES_OLD: Version = (1, 19)
-#: Since then state with and without TTL is one (FLINK-32955).
-TTL_AWARE: Version = (2, 0)
+#: Since then TTL can be turned on and off for state that exists (FLINK-32955).
+TTL_AWARE: Version = (2, 2)
 
 
 def parse_version(text: str) -> Version:
