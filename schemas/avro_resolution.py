@@ -176,7 +176,7 @@ def _differences(
         for branch in writer.parts:
             yield from _differences(reader, branch, path, met)
     elif reader.type == "union":
-        if not any(readable(branch, writer) for branch in reader.parts):
+        if not any(_reads(branch, writer, met) for branch in reader.parts):
             yield path, f"no branch of the union reads {writer.name or writer.type}"
     elif reader.type != writer.type:
         if writer.type not in _PROMOTIONS.get(reader.type, ()):
@@ -209,8 +209,8 @@ def _field(
         yield where, "is new and has no default"
 
 
-def readable(reader: Schema, writer: Schema) -> bool:
-    return next(differences(reader, writer, ""), None) is None
+def _reads(reader: Schema, writer: Schema, met: set[tuple[int, int]]) -> bool:
+    return next(_differences(reader, writer, "", set(met)), None) is None
 
 
 def _same_name(reader: Schema, writer: Schema) -> bool:
