@@ -60,8 +60,8 @@ def command(
     from ..state_ops.checks import run_checks
     from ..state_ops.job import cut, prepare
     from ..state_ops.plan import Plan
+    from ..state_ops.values import to_json
     from .progress import byte_progress
-    from .values import to_json
 
     stores = Stores(endpoint_url)
     plan = Plan.load(plan_file, dict(_setting(text) for text in settings), stores)

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from ..state_ops.values import VALUES_HELP
 from .keys import KEY_HELP
 from .options import open_for, snapshot_options
 from .problems import finish
-from .values import VALUES_HELP
 
 _HELP = f"""Show what the states of an operator hold for one key, as JSON.
 
@@ -25,7 +25,12 @@ _HELP = f"""Show what the states of an operator hold for one key, as JSON.
     """
 
 
-@click.command("get", help=_HELP, short_help="Show every state of one key.")
+@click.command(
+    "get",
+    help=_HELP,
+    short_help="Show every state of one key.",
+    context_settings={"ignore_unknown_options": True},  # a key may be -1
+)
 @snapshot_options
 @click.argument("key")
 @click.option("--uid", required=True, metavar="UID", help="The operator: its uid or its 32-digit id.")
@@ -46,8 +51,8 @@ def command(
     from ..schemas.errors import NameNotFoundError, Where
     from ..state_ops.lookup import key_array_type, key_type, look_up
     from ..state_ops.snapshot import KeyedState
+    from ..state_ops.values import to_json, values
     from .keys import parse_key
-    from .values import to_json, values
 
     snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, [uid])
     operator = snapshot.operator(uid)
@@ -77,7 +82,7 @@ def command(
 
 def _held(state: Any, table: Any) -> Any:
     """What a state holds of the key: its value where that is all, an object of a map, else a list of rows."""
-    from .values import rows
+    from ..state_ops.values import rows
 
     listed = [
         {name: value for name, value in row.items() if name not in ("key", "key_group")}

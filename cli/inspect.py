@@ -37,9 +37,9 @@ def command(
     Snapshots of Flink 1.x hold hashes of the operators' uids: name the uids of the job to see them resolved.
     Exit code 1 where something of the snapshot cannot be read.
     """
+    from ..state_ops.values import to_json
     from .overview import overview
     from .progress import byte_progress
-    from .values import to_json
 
     names = [*read_uids(uids_file), *uids]
     snapshot = open_for(savepoint, endpoint_url, path_map, None, names)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..io.keyed.backend import KeyedBackend
 from ..io.metadata import snapshot_type
+from ..io.operator_state import OperatorBackend
 from ..schemas.errors import StateliftError, Where
 from ..schemas.operator_id import operator_id_of_uid
 from ..state_ops.snapshot import KeyedState, Operator, Snapshot, State
@@ -96,7 +97,8 @@ def overview(snapshot: Snapshot, uids: Iterable[str], advance: Advance, *, count
 
 
 def _operator(operator: Operator) -> OperatorOverview:
-    backends = [*operator.keyed_backends.values(), *operator.operator_backends.values()]
+    backends: list[KeyedBackend | OperatorBackend] = [*operator.keyed_backends.values()]
+    backends += operator.operator_backends.values()
     states = [_state(state) for state in operator.states]
     formats = sorted({backend.format for backend in operator.keyed_backends.values()})
     shown = OperatorOverview(

@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 import pyarrow as pa
 
+from ..state_ops.values import VALUES_HELP
 from .options import open_for, snapshot_options
 from .output import check_output, output_option, write
 from .problems import finish
 from .progress import row_progress
-from .values import VALUES_HELP
 
 _HELP = f"""Write one state of a snapshot, a row for each entry.
 

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import click
 import pyarrow as pa
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
+from ..state_ops.values import VALUES_HELP, to_json, values
 from .options import json_option, open_for, snapshot_options
 from .output import check_output, output_option, write
 from .problems import finish
 from .progress import row_progress
-from .values import VALUES_HELP, to_json, values
 
 _SHOWN = 500
 
@@ -74,10 +77,6 @@ def _counted(reader: pa.RecordBatchReader, advance: object) -> Iterator[pa.Recor
 
 def _show(reader: pa.RecordBatchReader) -> None:
     """The result as a table: the first rows, and how many there are."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(show_header=True, header_style="bold", show_edge=False)
     for field in reader.schema:
         number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
@@ -88,15 +87,13 @@ def _show(reader: pa.RecordBatchReader) -> None:
         for row in zip(*(values(column) for column in part.columns), strict=True):
             table.add_row(*(_cell(value) for value in row))
         count += len(batch)
-    console = Console()
+    console = Console(highlight=False)
     console.print(table)
     shown = f", the first {_SHOWN} shown; --output or --json gives all" if count > _SHOWN else ""
     console.print(f"[dim]{count:,} row{'s' if count != 1 else ''}{shown}[/dim]")
 
 
-def _cell(value: object) -> object:
-    from rich.text import Text
-
+def _cell(value: object) -> Text:
     if value is None:
         return Text("null", style="dim")
     return Text(value if isinstance(value, str) else to_json(value))

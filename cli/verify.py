@@ -33,12 +33,13 @@ def command(
 
     Exit code 1 where there is a fault.
     """
-    from ..state_ops.findings import Tally
+    from ..state_ops.findings import Finding, Tally
+    from ..state_ops.values import to_json
     from ..state_ops.verify import verify
-    from .values import to_json
 
     snapshot = open_for(savepoint, endpoint_url, path_map, uids_file)
-    tally, found = Tally(), {"fault": [], "unchecked": []}
+    tally = Tally()
+    found: dict[str, list[Finding]] = {"fault": [], "unchecked": []}
     with byte_progress("verify", None) as advance:
         for finding in verify(snapshot, tally=tally, progress=advance):
             found[finding.severity].append(finding)

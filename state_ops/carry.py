@@ -51,7 +51,7 @@ def carry(
     the ids of operators whose managed operator handles have.
     """
     files: dict[tuple[str, int, int], Carried] = {}
-    names: set[str] = set()
+    names = set(job.replaces)
     opener = job.snapshot.opener
 
     def place(use: StreamUse) -> StreamStateHandle:

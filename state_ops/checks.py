@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,6 @@ from .digest import Digest
 from .elements import digest_of_elements
 from .plan import Plan
 from .report import Report
-from .results import plain
 from .snapshot import (
     BroadcastState,
     KeyedState,
@@ -27,6 +26,7 @@ from .snapshot import (
     State,
     open_snapshot,
 )
+from .values import json_rows, values
 
 SAMPLES = 10
 
@@ -44,27 +44,22 @@ class CheckResult:
 def run_checks(plan: Plan, report: Report, stores: Stores | None = None) -> list[CheckResult]:
     """All checks of a finished run, in order; a check that cannot be run has failed and says why."""
     stores = stores or Stores()
-    checks: dict[str, Callable[[], CheckResult]] = {
-        "reads-back": lambda: check_reads_back(open_target(plan, stores)),
-        "content": lambda: check_content(report, open_target(plan, stores)),
-        "key-groups": lambda: check_key_groups(open_target(plan, stores)),
-        "carried-over": lambda: check_carried(report, stores),
-    }
-    for name, query in plan.checks.items():
-        checks[name] = lambda n=name, q=query: check_sql(n, q, open_target(plan, stores))  # type: ignore[misc]
-    return [_guarded(name, check) for name, check in checks.items()]
+    return [run_check(name, plan, report, stores) for name in [*BUILT_IN, *plan.checks]]
+
+
+def run_check(name: str, plan: Plan, report: Report, stores: Stores) -> CheckResult:
+    """One of ``BUILT_IN`` or of the plan's checks; if it cannot be run it has failed and says why."""
+    try:
+        if name in plan.checks:
+            return check_sql(name, plan.checks[name], open_target(plan, stores))
+        return BUILT_IN[name](plan, report, stores)
+    except StateliftError as error:
+        return CheckResult(name, False, str(error))
 
 
 def open_target(plan: Plan, stores: Stores) -> Snapshot:
     """The new snapshot, with the plan's names for its operators."""
     return open_snapshot(plan.target, stores=stores, uids=plan.uids)
-
-
-def _guarded(name: str, check: Callable[[], CheckResult]) -> CheckResult:
-    try:
-        return check()
-    except StateliftError as error:
-        return CheckResult(name, False, str(error))
 
 
 def _keyed_states(snapshot: Snapshot) -> Iterator[tuple[Operator, State]]:
@@ -151,12 +146,9 @@ def check_key_groups(snapshot: Snapshot) -> CheckResult:
             found = batch.column(batch.schema.get_field_index("key_group")).to_numpy()
             checked += len(batch)
             for row in np.flatnonzero(groups != found)[: SAMPLES - len(wrong)].tolist():
-                wrong.append(
-                    {
-                        "operator": operator.label, "state": state.name, "key": plain(batch.column(0)[row].as_py()),
-                        "key group": int(found[row]), "expected": int(groups[row]),
-                    }
-                )  # fmt: skip
+                key = values(batch.column(0).slice(row, 1))[0]
+                place = {"operator": operator.label, "state": state.name, "key": key}
+                wrong.append({**place, "key group": int(found[row]), "expected": int(groups[row])})
     what = f"{checked} keys are in their key groups" + (
         f"; not checked: {', '.join(unknown)}" if unknown else ""
     )
@@ -185,6 +177,15 @@ def check_sql(name: str, query: str, snapshot: Snapshot) -> CheckResult:
     count = 0
     for batch in snapshot.sql(query):
         count += len(batch)
-        rows += plain(batch.slice(0, SAMPLES - len(rows)).to_pylist())
+        rows += json_rows(batch.slice(0, SAMPLES - len(rows)))
     what = "no row breaks it" if not count else f"{count} rows break it"
     return CheckResult(name, not count, what, rows)
+
+
+#: The checks that every run gets, by name.
+BUILT_IN: Mapping[str, Callable[[Plan, Report, Stores], CheckResult]] = {
+    "reads-back": lambda plan, report, stores: check_reads_back(open_target(plan, stores)),
+    "content": lambda plan, report, stores: check_content(report, open_target(plan, stores)),
+    "key-groups": lambda plan, report, stores: check_key_groups(open_target(plan, stores)),
+    "carried-over": lambda plan, report, stores: check_carried(report, stores),
+}

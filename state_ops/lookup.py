@@ -17,7 +17,7 @@ from ..schemas import types as t
 from ..schemas.codec.codec import Codec
 from ..schemas.codec.shapes import compile_type
 from ..schemas.errors import EncodeError, NameNotFoundError, StateliftError, Where
-from ..schemas.hashing import java_hash, key_groups, stability
+from ..schemas.hashing import stability
 from .snapshot import KeyedState, Operator
 
 
@@ -61,8 +61,8 @@ def look_up(operator: Operator, states: Sequence[KeyedState], key: pa.Array) -> 
     kind = key_type(operator)
     wanted = Codec(compile_type(kind)).encode(key, "key")
     group = None
-    if stability(kind) is None:
-        group = int(key_groups(java_hash(key, kind), operator.max_parallelism)[0])
+    if states and stability(kind) is None:
+        group = int(states[0].table.key_groups(key)[0])
     rows = {}
     for state in states:
         try:

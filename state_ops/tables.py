@@ -61,6 +61,14 @@ class KeyedTable:
         return isinstance(self.type.value, t.TtlType)
 
     @cached_property
+    def splits_ttl(self) -> bool:
+        """Whether the last access is a column of its own: an opaque value behind it does not hide it, but that of
+        a list's elements does, since nothing tells where one ends."""
+        return self.has_ttl and (
+            self.opaque is None or (self.type.kind != "list" and t.opaque_at_end(self.type.value))
+        )
+
+    @cached_property
     def opaque(self) -> t.OpaqueType | None:
         """What of the value is not decoded, if anything: the value column is binary then."""
         return t.opaque_in(self.type.value) if self.type.value is not None else None
@@ -74,7 +82,7 @@ class KeyedTable:
             return Codec(compile_delimited(value))
         if self.type.kind == "map":
             return Codec(compile_map_value(value))
-        return Codec(compile_type(value))
+        return Codec(compile_type(value, alone=True))
 
     # -- reading -------------------------------------------------------------------------------------------
 
@@ -109,7 +117,7 @@ class KeyedTable:
     def _values(self, batch: EntryBatch) -> dict[str, pa.Array]:
         columns = self.key_columns(self.composite.decode(batch.keys))
         values = self._decode_values(batch.values)
-        if not self.has_ttl or self.opaque:
+        if not self.splits_ttl:
             return {**columns, "value": values}
         value, stamp = _split_ttl(values)
         return {**columns, "value": value, _TTL: stamp}
@@ -175,7 +183,7 @@ class KeyedTable:
     def encode_values(self, table: pa.RecordBatch) -> pa.Array:
         """The value bytes (large_binary) of ``value`` and, with TTL, ``ttl_timestamp``."""
         value = self._column(table, "value")
-        if self.has_ttl and not self.opaque:
+        if self.splits_ttl:
             value = _join_ttl(value, self._column(table, _TTL))
         return self.value_codec.encode(value)
 

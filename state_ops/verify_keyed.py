@@ -15,7 +15,7 @@ from ..io.keyed.entries import EntryBatch, Window
 from ..io.metadata import KeyGroupRange
 from ..schemas import types as t
 from ..schemas.errors import StateliftError, Where
-from ..schemas.hashing import java_hash, key_groups, stability
+from ..schemas.hashing import stability
 from .findings import Examples, Finding, Progress, fault, is_format_gap, key_groups_text, of_error, unchecked
 from .tables import KeyedTable
 from .verify_kernels import fingerprints
@@ -219,8 +219,7 @@ class _Unit:
         belongs = stands
         keys = rows.column("key")
         if stability(table.type.key) is None:
-            hashes = java_hash(keys, table.type.key)
-            belongs = key_groups(hashes, table.max_parallelism)
+            belongs = table.key_groups(keys)
         if self.stands_in is not None:
             stands = np.full(len(batch), self.stands_in, np.int32)
         where = Where(state=table.type.name).within(self.check.where)

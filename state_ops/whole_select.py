@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -19,10 +20,11 @@ from ..io.metadata import KeyGroupRange
 from ..schemas.errors import EncodeError, PlanError, StateliftError, Where
 from .digest import Digest
 from .job import OperatorWork
-from .results import StateResult, plain
+from .results import StateResult
 from .snapshot import KeyedState, Snapshot
 from .sql import run_sql
 from .tables import KeyedTable
+from .values import json_rows
 
 _ROWS = 1 << 16
 _SAMPLES = 5
@@ -78,6 +80,20 @@ class WholeSelect:
                 where=Where(key_group=twice[0][0]), todo="group or filter so that each key comes once",
             )  # fmt: skip
 
+        self._check_covered(state)
+
+    def _check_covered(self, state: KeyedState) -> None:
+        """Raise PlanError for an entry that no subtask's state would take up."""
+        ranges = [backend.key_groups for backend, _ in state.parts]
+        covered = " OR ".join(f"key_group BETWEEN {span.start} AND {span.end}" for span in ranges)
+        for (key_group,) in self.connection.execute(
+            f"SELECT key_group FROM after WHERE NOT ({covered}) LIMIT 1"
+        ).fetchall():
+            raise PlanError(
+                "the select gives a key of a subtask that does not have the state",
+                where=Where(key_group=key_group), todo="leave it out",
+            )  # fmt: skip
+
     def _checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         known = [name for name in self.table.schema.names if name not in ("key_group", "domain")]
         missing = [name for name in known if name not in batch.schema.names]
@@ -116,12 +132,12 @@ class WholeSelect:
         result.added = self._number(
             "SELECT count(*) FROM after a ANTI JOIN before b USING (key_group, composite_key)"
         )
-        result.samples = plain(self._samples())
+        result.samples = self._samples()
 
     def _number(self, query: str) -> int:
         return int(self.connection.execute(query).fetchall()[0][0])
 
-    def _samples(self) -> list[tuple[object, object]]:
+    def _samples(self) -> list[tuple[dict[str, Any] | None, dict[str, Any] | None]]:
         rows = self.connection.sql(
             "SELECT key_group, composite_key, b.value AS before, a.value AS after"
             " FROM before b FULL JOIN after a USING (key_group, composite_key)"
@@ -133,13 +149,13 @@ class WholeSelect:
                 samples.append((self._row(row.slice(i, 1), "before"), self._row(row.slice(i, 1), "after")))
         return samples
 
-    def _row(self, row: pa.RecordBatch, side: str) -> object:
+    def _row(self, row: pa.RecordBatch, side: str) -> dict[str, Any] | None:
         if not row.column(row.schema.get_field_index(side))[0].is_valid:
             return None
         names = ["key_group", "composite_key", side]
         columns = [row.column(row.schema.get_field_index(name)) for name in names]
         batch = pa.RecordBatch.from_arrays(columns, names=["key_group", "composite_key", "value"])
-        return self.table.decode(_entries(batch)).to_pylist()[0]
+        return json_rows(self.table.decode(_entries(batch)))[0]
 
     def close(self) -> None:
         self.connection.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ...schemas.codec.memory import load_i4, store_i4
+from ...schemas.codec.memory import get_8, load_i4, put_8, store_i4
 
 _BYTES = "Array(uint8, 1, 'C', readonly=True)"
 _POSITIONS = "Array(int64, 1, 'C', readonly=True)"
@@ -17,14 +17,25 @@ END_OF_KEY_GROUP = 0xFFFF
 ANY_KEY_GROUP = -1
 
 
+@njit(cache=True, nogil=True)
+def _copy(source, start, n, out, at):  # type: ignore[no-untyped-def]
+    """Copy exactly ``n`` bytes; eight at a time, the last ones together with some that were copied before."""
+    if n < 8:
+        for k in range(n):
+            out[at + k] = source[start + k]
+        return
+    for k in range(0, n - 7, 8):
+        put_8(out, at + k, get_8(source, start + k))
+    put_8(out, at + n - 8, get_8(source, start + n - 8))
+
+
 @njit(f"({_BYTES}, {_POSITIONS}, {_POSITIONS}, uint8[::1], {_POSITIONS}, boolean)", cache=True, nogil=True)
 def gather(data, starts, ends, out, offsets, clear_flag):  # type: ignore[no-untyped-def]
     """Copy the rows [starts[i], ends[i]) of ``data`` to ``out`` at offsets[i]."""
     for i in range(starts.size):
         start = starts[i]
         at = offsets[i]
-        for k in range(ends[i] - start):
-            out[at + k] = data[start + k]
+        _copy(data, start, ends[i] - start, out, at)
         if clear_flag and ends[i] > start:
             out[at] &= 0x7F
 
@@ -47,7 +58,9 @@ def key_groups_of(data, starts, ends, prefix, out):  # type: ignore[no-untyped-d
     cache=True,
     nogil=True,
 )
-def scan(buf, groups, bounds, states, prefix, row_groups, ids, key_starts, key_ends, value_starts, value_ends, at):  # type: ignore[no-untyped-def]
+def scan(
+    buf, groups, bounds, states, prefix, row_groups, ids, key_starts, key_ends, value_starts, value_ends, at
+):  # type: ignore[no-untyped-def]
     """Scan the entries of canonical key groups (spec 5.4), group i lying in bounds[i] of ``buf``.
 
     Fills the row arrays from row 0. at = (group index, position, state, rows, reason) says where to begin and
@@ -141,16 +154,14 @@ def frame(keys, key_starts, key_ends, values, value_starts, value_ends, state, f
         store_i4(out, at, length)
         at += 4
         start = key_starts[i]
-        for k in range(length):
-            out[at + k] = keys[start + k]
+        _copy(keys, start, length, out, at)
         out[at] = (out[at] & 0x7F) | (0x80 if last[i] else 0)
         at += length
         start = value_starts[i]
         length = value_ends[i] - start
         store_i4(out, at, length)
         at += 4
-        for k in range(length):
-            out[at + k] = values[start + k]
+        _copy(values, start, length, out, at)
 
 
 @njit(cache=True, nogil=True)
@@ -172,7 +183,22 @@ def _put_var_length(out, at, n):  # type: ignore[no-untyped-def]
     cache=True,
     nogil=True,
 )
-def compose(keys, groups, prefix, ambiguous, key_starts, key_ends, spaces, space_starts, space_ends, user_keys, user_starts, user_ends, offsets, out):  # type: ignore[no-untyped-def]  # noqa: E501
+def compose(
+    keys,
+    groups,
+    prefix,
+    ambiguous,
+    key_starts,
+    key_ends,
+    spaces,
+    space_starts,
+    space_ends,
+    user_keys,
+    user_starts,
+    user_ends,
+    offsets,
+    out,
+):  # type: ignore[no-untyped-def]
     """Write composite keys (spec 5.3), row i at offsets[i]."""
     for i in range(groups.size):
         at = offsets[i]
@@ -182,19 +208,16 @@ def compose(keys, groups, prefix, ambiguous, key_starts, key_ends, spaces, space
         out[at] = groups[i] & 0xFF
         at += 1
         n = key_ends[i] - key_starts[i]
-        for k in range(n):
-            out[at + k] = keys[key_starts[i] + k]
+        _copy(keys, key_starts[i], n, out, at)
         at += n
         if ambiguous:
             at = _put_var_length(out, at, n)
         n = space_ends[i] - space_starts[i]
-        for k in range(n):
-            out[at + k] = spaces[space_starts[i] + k]
+        _copy(spaces, space_starts[i], n, out, at)
         at += n
         if ambiguous:
             at = _put_var_length(out, at, n)
-        for k in range(user_ends[i] - user_starts[i]):
-            out[at + k] = user_keys[user_starts[i] + k]
+        _copy(user_keys, user_starts[i], user_ends[i] - user_starts[i], out, at)
 
 
 @njit(f"({_BYTES}, int64[::1], {_POSITIONS}, {_POSITIONS})", cache=True, nogil=True)

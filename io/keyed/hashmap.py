@@ -193,7 +193,8 @@ class _Reader:
         return pos, True
 
     def _where(self, region: Region, pos: int) -> Where:
-        name = self.states[self.state].name if self.blocks >= 0 and self.state < len(self.states) else None
+        known = self.blocks >= 0 and 0 <= self.state < len(self.states)
+        name = self.states[self.state].name if known else None
         return Where(file=self.stream.name, state=name, key_group=region.key_group, offset=self.base + pos)
 
     def _error(self, what: str, region: Region, pos: int) -> FormatError:

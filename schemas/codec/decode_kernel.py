@@ -23,6 +23,7 @@ from .binary_kernels import (
     open_elements,
     open_value,
 )
+from .kryo_kernels import skip_kryo
 from .memory import (
     get_1,
     get_2,
@@ -51,7 +52,7 @@ _SIGNATURE = types.void(
 )
 
 
-@njit(_SIGNATURE, cache=True, nogil=True)
+@njit(_SIGNATURE, cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure):
     """Decode each row [starts[i], ends[i]) of ``buf``; the position behind it goes to stops[i].
 
@@ -529,7 +530,7 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                 if a > end - pos:
                     reason = ops.SHORT
                     break
-                pos += a
+                pos = pos + a if a != ops.TO_END else end
             elif op == ops.EXPECT:
                 if pos >= end:
                     reason = ops.SHORT
@@ -574,7 +575,7 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                     break
                 depth -= 1
                 end = word(stack, depth * _F + STOP)
-            elif op == ops.BLOB or op == ops.REST or op == ops.RAW or op == ops.B_BYTES:
+            elif op == ops.BLOB or op == ops.REST or op == ops.RAW or op == ops.B_BYTES or op == ops.KRYO:
                 extra = word(code, at + 3)
                 start = pos
                 after = pos
@@ -590,10 +591,15 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                 elif op == ops.RAW:
                     n = extra
                     after = start + n
+                elif op == ops.KRYO:
+                    after = skip_kryo(buf, pos, end, extra == 5, pool, word(code, at + 4), word(code, at + 5))
+                    n = after - pos if after >= 0 else after
                 else:
                     start, n = find_bytes(buf, stack, depth, word(code, at + 4))
                 if n < 0 or after > end:
                     reason = ops.BAD_LENGTH if op != ops.B_BYTES else ops.BAD_BINARY
+                    if op == ops.KRYO:
+                        reason = -n
                     break
                 h = word(head, a)
                 d = word(head, b)

@@ -58,7 +58,7 @@ _SIGNATURE = types.void(
 )
 
 
-@njit(_SIGNATURE, cache=True, nogil=True)
+@njit(_SIGNATURE, cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 def encode(code, pool, rows, out, offsets, mem, head, base, failure):
     """Write ``rows`` values to ``out``; row i ends at offsets[i + 1], and offsets[0] is where the first begins.
 

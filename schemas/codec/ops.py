@@ -81,6 +81,9 @@ KRYO = next(_number)  # soff, sdata, Kryo's major version: one value, measured a
 
 MARK = next(_number)  # slot of 8 bytes: the position itself, for callers that cut a value in pieces
 
+#: CONST instead of a count: what is left of the value is dropped, and nothing is written.
+TO_END = -1
+
 # How rows lie: each its own span that its value may leave in part or must fill, or one behind the other.
 PART, EXACT, CHAINED = 0, 1, 2
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from .. import types as t
 from . import binary, ops, pojo
+from .kryo_kernels import CLASSES, UNKNOWN
 from .program import (
     EIGHT_A_BYTE,
     EnumShape,
@@ -166,7 +167,8 @@ class Builder:
                 return shape
             case t.KryoType() if not last:
                 offsets, data = self.variable()
-                self.emit(ops.KRYO, offsets, data, node.kryo)
+                bodies = bytes(CLASSES.get(name, UNKNOWN) for name in node.registered)
+                self.emit(ops.KRYO, offsets, data, node.kryo, self.constant(bodies), len(bodies))
                 return VarShape(arrow_type=pa.binary(), offsets=offsets, data=data)
         return self.rest()
 
@@ -359,7 +361,7 @@ class Builder:
         return self.flagged(lambda: self.node(node.inner, last), null_byte, node.padding)
 
     def flagged(self, inner: Callable[[], Shape], null_byte: int, padding: int = 0) -> Shape:
-        """A flag byte and then, where it is not ``null_byte``, the inner value."""
+        """A flag byte and then, where it is not ``null_byte``, the inner value; else ``padding`` (see CONST)."""
         at = self.emit(ops.FLAG, -1, 0, null_byte, 0)
         shape = inner()
         single = len(self.code) == at + 2 and not padding
@@ -438,9 +440,12 @@ def compile_delimited(element: t.DataType, *, wide_times: bool = False) -> Progr
 
 
 def compile_map_value(node: t.DataType, *, wide_times: bool = False) -> Program:
-    """The program of a MapState's value: an is-null byte, then the user value (spec 5.4, MAP)."""
+    """The program of a MapState's value: an is-null byte, then the user value (spec 5.4, MAP).
+
+    From the heap, Flink has the user's serializer write the null behind the flag too, and does not read that.
+    """
     builder = Builder(wide_times=wide_times)
-    return builder.finish(builder.flagged(lambda: _whole(builder, node, True), 1))
+    return builder.finish(builder.flagged(lambda: _whole(builder, node, True), 1, ops.TO_END))
 
 
 def compile_timer(key: t.DataType, namespace: t.DataType) -> Program:

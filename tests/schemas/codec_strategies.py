@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from decimal import Context
 from typing import Any
 
@@ -285,5 +286,5 @@ def plain(array: pa.Array) -> list[Any]:
 
 def _rows(array: pa.Array, elements: list[Any]) -> list[Any]:
     bounds = array.offsets.to_pylist()
-    rows = [elements[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    rows = [elements[a:b] for a, b in itertools.pairwise(bounds)]
     return [row if there else None for row, there in zip(rows, array.is_valid().to_pylist(), strict=True)]

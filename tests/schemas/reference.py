@@ -730,7 +730,7 @@ def slot_of(node: t.DataType, value: Any, offset: int, size: int) -> tuple[bytes
 
     match node:
         case t.Scalar(name="float"):
-            return struct.pack("<f", value), b""
+            return struct.pack("<f", value).ljust(size, b"\0"), b""
         case t.Scalar(name="double"):
             return struct.pack("<d", value), b""
         case t.Scalar(name="string_data" | "bytes"):

@@ -1,0 +1,60 @@
+"""The audit: what the source holds, as tables that a person can read."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+
+from ..state_ops.inventory import OperatorSize, StateSize, inventory
+from ..state_ops.snapshot import open_snapshot
+from .constants import PREFIX
+from .failures import failing
+from .migration import Migration
+from .resource import StateliftResource
+from .tables import markdown, table, type_columns
+
+
+def audit_asset(migration: Migration, spec: dg.AssetSpec) -> dg.AssetsDefinition:
+    """An asset without a value: its materialization's metadata are the audit. Reads the whole snapshot."""
+
+    @dg.multi_asset(name=f"{migration.name}__audit", specs=[spec])
+    def audit(context: dg.AssetExecutionContext, statelift: StateliftResource) -> dg.MaterializeResult[None]:
+        plan = migration.plan_for(context.partition_key if context.has_partition_key else None)
+        with failing():
+            snapshot = open_snapshot(plan.source, stores=statelift.stores(), uids=plan.uids)
+            return dg.MaterializeResult(asset_key=spec.key, metadata=audit_metadata(inventory(snapshot)))
+
+    return audit
+
+
+def audit_metadata(operators: Sequence[OperatorSize]) -> dict[str, Any]:
+    """The audit's metadata, keys with the prefix."""
+    states = [state for operator in operators for state in operator.states]
+    operator_rows, state_rows = [_operator(o) for o in operators], [_state(state) for state in states]
+    problems = [{"operator": o.operator, "problem": text} for o in operators for text in o.problems]
+    page = f"### Operators\n\n{markdown(operator_rows)}\n\n### States\n\n{markdown(state_rows)}"
+    if problems:
+        page += f"\n\n### Problems\n\n{markdown(problems)}"
+    return {
+        f"{PREFIX}/audit": dg.MetadataValue.md(page),
+        f"{PREFIX}/operators": table(operator_rows),
+        f"{PREFIX}/states": table(state_rows),
+        f"{PREFIX}/entries": sum(state.entries for state in states),
+        f"{PREFIX}/bytes": sum(operator.nbytes for operator in operators),
+        f"{PREFIX}/problems": len(problems),
+    }
+
+
+def _operator(operator: OperatorSize) -> Mapping[str, Any]:
+    return {
+        "operator": operator.operator, "name": operator.name, "parallelism": operator.parallelism,
+        "max parallelism": operator.max_parallelism, "format": ", ".join(operator.formats) or None,
+        "states": len(operator.states), "bytes": operator.nbytes, "id": operator.id,
+    }  # fmt: skip
+
+
+def _state(state: StateSize) -> Mapping[str, Any]:
+    return {
+        "operator": state.operator, "state": state.name, "kind": state.kind, "entries": state.entries,
+        "bytes": state.nbytes, **type_columns(state.types), "not decoded": state.opaque,
+    }  # fmt: skip
