@@ -6,7 +6,7 @@ import re
 from typing import TypeVar
 
 from .errors import PlanError
-from .snapshots.names import FLINK, B, R, T, inner
+from .snapshots.names import B, R, T, inner
 
 Version = tuple[int, int]
 X = TypeVar("X")
@@ -15,7 +15,6 @@ FIRST: Version = (1, 8)
 ROW = R + "RowSerializer$RowSerializerSnapshot"
 LINKED_LIST = T + "LinkedListSerializer$LinkedListSerializerSnapshot"
 TWO_PHASE_COMMIT = "TwoPhaseCommitSinkFunction$StateSerializerSnapshot"
-AVRO = FLINK + "formats.avro.typeutils.AvroSerializerSnapshot"
 
 #: The outer version that composites write, by the first release that writes it; the others never changed.
 #: Where a change fell between two releases that are known, it is put to the later one: what the older
@@ -25,7 +24,6 @@ OUTER_VERSIONS: dict[str, dict[Version, int]] = {
     LINKED_LIST: {(1, 13): 1, (1, 15): 3},
     TWO_PHASE_COMMIT: {(1, 8): 2, (1, 15): 4},
 }
-AVRO_VERSIONS: dict[Version, int] = {(1, 8): 2, (1, 13): 3}
 
 #: Serializers that came later than 1.8.
 SINCE: dict[str, Version] = {
