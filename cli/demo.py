@@ -6,10 +6,10 @@ import click
 
 
 @click.command("demo", short_help="Run the demo pipeline on a savepoint that real Flink wrote.")
-@click.option("--ui", is_flag=True, help="Open Dagster's web UI on it instead of running it once.")
+@click.option("--ui", is_flag=True, help="Keep Dagster's web UI up with what the demo did, until Ctrl-C.")
 def command(ui: bool) -> int:
-    """Run the demo: a Dagster job inspects, repairs and migrates a savepoint that real Flink wrote, in an S3 that
-    is started for it and gone afterwards.
+    """Run the demo: Dagster repairs and migrates a savepoint that real Flink wrote, in an S3 that is started for it
+    and gone afterwards.
 
     \b
     statelift demo
@@ -17,5 +17,4 @@ def command(ui: bool) -> int:
     """
     from ..orchestration.demo import run_demo
 
-    code = run_demo(ui=ui)
-    return code if isinstance(code, int) else 0
+    return run_demo(ui=ui)

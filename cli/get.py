@@ -25,7 +25,12 @@ _HELP = f"""Show what the states of an operator hold for one key, as JSON.
     """
 
 
-@click.command("get", help=_HELP, short_help="Show every state of one key.")
+@click.command(
+    "get",
+    help=_HELP,
+    short_help="Show every state of one key.",
+    context_settings={"ignore_unknown_options": True},  # a key may be -1
+)
 @snapshot_options
 @click.argument("key")
 @click.option("--uid", required=True, metavar="UID", help="The operator: its uid or its 32-digit id.")

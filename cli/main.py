@@ -41,11 +41,20 @@ class StateliftGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            code = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Whoever read has enough. Python would complain once more when it flushes at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        return code
+
     def main(self, args: Sequence[str] | None = None, *others: Any, **options: Any) -> Any:
         options["standalone_mode"] = False
         try:
             code = super().main(args, *others, **options)
-            sys.stdout.flush()
         except BaseException as error:
             code = _exit_code(error)
         sys.exit(code if isinstance(code, int) else 0)
@@ -55,10 +64,6 @@ def _exit_code(error: BaseException) -> int:
     """Say on stderr what went wrong, in one line, and give the exit code."""
     from ..schemas.errors import StateliftError
 
-    if isinstance(error, BrokenPipeError):
-        # Whoever read has enough. Python would complain once more when it flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     if isinstance(error, KeyboardInterrupt | click.exceptions.Abort):
         _say("interrupted")
         return 130
@@ -87,7 +92,7 @@ def _say(text: str) -> None:
     click.echo(f"statelift: {' '.join(text.split())}", err=True)
 
 
-@click.group(cls=StateliftGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("statelift", cls=StateliftGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="statelift")
 def main() -> None:
     """Apache Flink state as data, without a JVM.

@@ -51,10 +51,14 @@ def write(batches: pa.RecordBatchReader, output: str | None, stores: Stores) -> 
     with ExitStack() as stack:
         file = stack.enter_context(stores.open_write(output))
         sink = make(file, batches.schema)
-        for batch in batches:
-            sink.add(batch)
-            count += len(batch)
-        sink.end()
+        try:
+            for batch in batches:
+                sink.add(batch)
+                count += len(batch)
+            sink.end()
+        except BaseException:
+            sink.give_up()
+            raise
     return count
 
 
@@ -75,6 +79,9 @@ class _Sink:
 
     def end(self) -> None:
         """Write what stands at the end; the file itself is closed by the caller."""
+
+    def give_up(self) -> None:
+        """Write no more: the file is thrown away."""
 
 
 class _JsonLines(_Sink):
@@ -111,13 +118,18 @@ class _Parquet(_Sink):
 
         super().__init__(file, schema)
         self.schema = pa.schema([pa.field(field.name, _storable(field.type)) for field in schema])
-        self.writer = pq.ParquetWriter(_Sized(file), self.schema, compression="zstd")
+        self.sized = _Sized(file)
+        self.writer = pq.ParquetWriter(self.sized, self.schema, compression="zstd")
 
     def add(self, batch: pa.RecordBatch) -> None:
         self.writer.write_table(pa.Table.from_batches([batch]).cast(self.schema))
 
     def end(self) -> None:
         self.writer.close()
+
+    def give_up(self) -> None:
+        self.sized.is_given_up = True
+        self.writer.close()  # else it is when nobody looks, and complains
 
 
 def _storable(kind: pa.DataType) -> pa.DataType:
@@ -131,13 +143,15 @@ class _Sized(io.RawIOBase):
     def __init__(self, file: StoreWriter) -> None:
         self.file = file
         self.position = 0
+        self.is_given_up = False
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: Any) -> int:
         raw = bytes(data)
-        self.file.write(raw)
+        if not self.is_given_up:
+            self.file.write(raw)
         self.position += len(raw)
         return len(raw)
 

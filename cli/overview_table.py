@@ -38,8 +38,9 @@ def _facts(found: Overview) -> str:
     kind = (found.type_name or found.kind or "snapshot").lower()
     with_form = f"{kind}, {found.format_type.lower()}" if found.format_type else kind
     parts = [with_form, f"keyed state as {', '.join(formats)}" if formats else "no keyed state"]
+    count = len(found.operators)
     parts += [f"metadata version {found.metadata_version}", f"checkpoint {found.checkpoint_id}"]
-    return "; ".join([*parts, f"{len(found.operators)} operators", size(found.bytes)])
+    return "; ".join([*parts, f"{count} operator{'s' if count != 1 else ''}", size(found.bytes)])
 
 
 def _head(operator: OperatorOverview) -> Text:

@@ -87,7 +87,7 @@ def _show(reader: pa.RecordBatchReader) -> None:
         for row in zip(*(values(column) for column in part.columns), strict=True):
             table.add_row(*(_cell(value) for value in row))
         count += len(batch)
-    console = Console()
+    console = Console(highlight=False)
     console.print(table)
     shown = f", the first {_SHOWN} shown; --output or --json gives all" if count > _SHOWN else ""
     console.print(f"[dim]{count:,} row{'s' if count != 1 else ''}{shown}[/dim]")

@@ -91,7 +91,7 @@ class OperatorBackend:
 
     def _broadcast_rows(self, state: OperatorStateType, spans: Spans) -> Spans:
         start, end = int(spans.starts[0]), int(spans.ends[0])
-        count = Reader(memoryview(spans.data[:end]), start, self.stream.name).count("broadcast entries")
+        count = Reader(spans.data[:end].tobytes(), start, self.stream.name).count("broadcast entries")
         first = np.array([start + 4], np.int64)
         run = run_decode(
             compile_type(_pairs(state)), spans.data, first, spans.ends, ops.CHAINED, count, end - start
@@ -225,7 +225,7 @@ class OperatorStateWriter:
         column = rows.to_arrow()
         data, offsets = binary_parts(column)
         base = len(self._out)
-        self._out += memoryview(data[: int(offsets[-1])])
+        self._out += data[: int(offsets[-1])].tobytes()
         return tuple((offsets[:-1] + base).tolist())
 
     def getvalue(self) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import dagster as dg
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from ..io.stores import Stores
 from ..state_ops.job import SHARD_BYTES
@@ -26,7 +26,15 @@ class StateliftResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         default=DEFAULT_BATCH_BYTES, description="stored bytes that a step holds in memory at once"
     )
 
+    _stores: Stores | None = PrivateAttr(default=None)
+
     def stores(self) -> Stores:
+        """The stores: one object, and so one set of clients, for all steps of a run in this process."""
+        if self._stores is None:
+            self._stores = self.connect()
+        return self._stores
+
+    def connect(self) -> Stores:
         return Stores(self.endpoint_url)
 
     @property

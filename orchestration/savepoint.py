@@ -4,7 +4,7 @@ Steps hand each other plans, paths and figures as plain data; each opens the sou
 through an IO manager.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
@@ -103,7 +103,7 @@ def commit(
     context: dg.OpExecutionContext, statelift: StateliftResource, plan: Json, done: list[Json]
 ) -> dg.Output[Json]:
     """Gives the report, with its metadata."""
-    shards: Sequence[Shard] = [Shard.model_validate(one["shard"]) for one in done]
+    shards = sorted((Shard.model_validate(one["shard"]) for one in done), key=lambda shard: shard.number)
     with failing():
         job = prepare(Plan.of(plan), statelift.stores())
         report = commit_job(job, shards, [ShardResult.model_validate(one["result"]) for one in done])

@@ -114,9 +114,9 @@ def _raw_value(snapshot: CompositeSnapshot, nested: tuple[t.DataType, ...]) -> t
 
 EVENT_ID = _record("EventId", id=_INT, timestamp=_LONG)
 DEWEY_NUMBER = t.ListType(element=_INT, flavour="array")
-_NODE_ID = nullable(_record("NodeId", event_id=EVENT_ID, page_name=_STRING), "is_present")
-_EDGE = _record("SharedBufferEdge", target=_NODE_ID, dewey_number=DEWEY_NUMBER)
-_NODE = t.ListType(element=_record("Lockable", ref_counter=_INT, element=_EDGE))
+NODE_ID = nullable(_record("NodeId", event_id=EVENT_ID, page_name=_STRING), "is_present")
+EDGE = _record("SharedBufferEdge", target=NODE_ID, dewey_number=DEWEY_NUMBER)
+NODE = t.ListType(element=_record("Lockable", ref_counter=_INT, element=EDGE))
 
 
 def _nfa_state(snapshot: CompositeSnapshot, nested: tuple[t.DataType, ...]) -> t.DataType:
@@ -125,7 +125,7 @@ def _nfa_state(snapshot: CompositeSnapshot, nested: tuple[t.DataType, ...]) -> t
     match = _record(
         "ComputationState",
         state=_STRING,
-        previous_buffer_entry=_NODE_ID,
+        previous_buffer_entry=NODE_ID,
         version=DEWEY_NUMBER,
         start_timestamp=_LONG,
         **previous,
@@ -190,7 +190,7 @@ RULES: dict[str, Rule] = {
     S + "ttl.TtlStateFactory$TtlSerializerSnapshot": _ttl,
     S + "v2.ttl.TtlStateFactory$TtlSerializerSnapshot": _ttl,
     _STREAMING + "api.operators.TimerSerializerSnapshot": lambda s, n: t.TupleType(
-        class_name="TimerHeapInternalTimer",
+        class_name=t.TIMER,
         fields=fields(timestamp=t.scalar("flipped_long"), key=n[0], namespace=n[1]),
     ),
     _STREAMING + "api.datastream.CoGroupedStreams$UnionSerializerSnapshot": _either(
@@ -216,12 +216,12 @@ RULES: dict[str, Rule] = {
     CEP + "sharedbuffer.LockableTypeSerializerSnapshot": lambda s, n: _record(
         "Lockable", ref_counter=_INT, element=n[0]
     ),
-    CEP + "sharedbuffer.NodeId$NodeIdSerializer$NodeIdSerializerSnapshot": _constant(_NODE_ID),
+    CEP + "sharedbuffer.NodeId$NodeIdSerializer$NodeIdSerializerSnapshot": _constant(NODE_ID),
     CEP
     + "sharedbuffer.SharedBufferEdge$SharedBufferEdgeSerializer$SharedBufferEdgeSerializerSnapshot": _constant(
-        _EDGE
+        EDGE
     ),
-    CEP + "sharedbuffer.SharedBufferNodeSerializerSnapshotV2": _constant(_NODE),
+    CEP + "sharedbuffer.SharedBufferNodeSerializerSnapshotV2": _constant(NODE),
     CEP + "NFAStateSerializerSnapshot": _nfa_state,
     **{package + name: rule for package in SCALA for name, rule in _SCALA_RULES.items()},
 }

@@ -10,7 +10,7 @@ _VALUES: dict[str, t.ScalarName] = {
     "Boolean": "boolean", "Byte": "byte", "Short": "short", "Int": "int", "Long": "long", "Float": "float",
     "Double": "double", "Char": "char", "String": "string_value", "Null": "null",
 }  # fmt: skip
-_BASE: dict[str, t.ScalarName] = {
+BASE: dict[str, t.ScalarName] = {
     "Boolean": "boolean", "Byte": "byte", "Short": "short", "Int": "int", "Long": "long", "Float": "float",
     "Double": "double", "Char": "char", "String": "string", "Void": "void", "Date": "date",
     "SqlDate": "sql_date", "SqlTime": "sql_time", "SqlTimestamp": "sql_timestamp", "Instant": "instant",
@@ -40,7 +40,7 @@ VALUES: dict[str, t.DataType] = {
 }
 
 _SIMPLE: dict[str, t.DataType] = {
-    **{inner(f"{B}{java}Serializer"): t.scalar(name) for java, name in _BASE.items()},
+    **{inner(f"{B}{java}Serializer"): t.scalar(name) for java, name in BASE.items()},
     **{inner(f"{B}{java}ValueSerializer"): t.scalar(name) for java, name in _VALUES.items()},
     **{name: t.scalar(kind) for name, kind in _OTHERS.items()},
     **{package + "UnitSerializer$UnitSerializerSnapshot": t.scalar("void") for package in SCALA},

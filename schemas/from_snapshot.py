@@ -10,6 +10,7 @@ from typing import Literal
 from . import types as t
 from .from_avro import type_of_avro
 from .from_composite import NESTED, RULES
+from .from_kryo import type_of_kryo
 from .from_logical import decimal_type, type_of_logical
 from .from_simple import VALUES, type_of_simple
 from .snapshots import (
@@ -81,7 +82,7 @@ def type_of(snapshot: SerializerSnapshot, *, kryo: Literal[2, 5] | None = None) 
             key, value = (type_of(nested, kryo=kryo) for nested in snapshot.nested)
             return t.MapType(key=key, value=value)
         case KryoSnapshot():
-            return _kryo(snapshot, kryo)
+            return type_of_kryo(snapshot, kryo)
         case GenericSnapshot() if snapshot.type_class in VALUES:
             return VALUES[snapshot.type_class]
         case GenericSnapshot():
@@ -132,9 +133,3 @@ def _scala_enum(snapshot: ScalaEnumSnapshot) -> t.DataType:
         return t.OpaqueType(class_name=snapshot.enumeration_class, reason="its ids are no small numbers")
     constants = tuple(names.get(number, f"#{number}") for number in range(top + 1))
     return t.EnumType(class_name=snapshot.enumeration_class, constants=constants)
-
-
-def _kryo(snapshot: KryoSnapshot, kryo: Literal[2, 5] | None) -> t.DataType:
-    if kryo is None:
-        return t.OpaqueType(class_name=snapshot.type_class, reason="written by Kryo, of an unknown version")
-    return t.OpaqueType(class_name=snapshot.type_class, reason="Kryo without a declared shape")

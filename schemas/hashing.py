@@ -16,6 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from . import types as t
+from .codec.codec import Codec, binary_parts
+from .codec.shapes import compile_type
 from .hash_kernels import fold_lists, hash_big_integers, hash_binary_rows, hash_strings
 
 Hashes = npt.NDArray[np.int32]
@@ -25,6 +27,7 @@ _Number = TypeVar("_Number", np.int32, np.int64, np.float32, np.float64)
 
 _JAVA_TUPLE = "org.apache.flink.api.java.tuple.Tuple"
 _NANOS = 1_000_000_000
+_SIZE_PREFIX = 4
 _DAY_NANOS = 86_400 * _NANOS
 
 
@@ -64,6 +67,9 @@ def _unstable(node: t.DataType, in_row: bool) -> str | None:
             return "an array hashes by its identity"
         case t.NullableType() if node.flag == "is_present":
             return "the hashCode of scala.Option differs between Scala versions"
+        case t.RowDataType():
+            opaque = t.opaque_in(node)
+            return f"{opaque.class_name} is opaque: {opaque.reason}" if opaque else None
         case t.RowType():
             in_row = True
         case t.TupleType() | t.ListType() | t.MapType() | t.NullableType():
@@ -100,6 +106,8 @@ def _hash(array: pa.Array, node: t.DataType) -> Hashes:
             hashes = _fold([_hash(array.field(i), c) for i, c in enumerate(node.children())], len(array), 0)
         case t.RowType():
             hashes = _row(array, node)
+        case t.RowDataType():
+            hashes = _row_data(array, node)
         case t.ListType() if node.flavour == "set":
             elements, offsets = _elements(array)
             hashes = _folded(_hash(elements, node.element), offsets, 0, 1)
@@ -124,6 +132,12 @@ def _row(array: pa.Array, node: t.RowType) -> Hashes:
     if node.supports_row_kind:
         hashes += _numbers(array.field(0), np.int32) * np.int32(31)
     return hashes
+
+
+def _row_data(array: pa.Array, node: t.RowDataType) -> Hashes:
+    """``BinaryRowData.hashCode``, of the bytes that Flink's ``BinaryRowWriter`` gives the row."""
+    data, offsets = binary_parts(Codec(compile_type(node)).encode(array, "key"))
+    return binary_row_hash(data, offsets[:-1] + _SIZE_PREFIX, offsets[1:])
 
 
 def _deep_hash(array: pa.Array, node: t.DataType) -> Hashes:

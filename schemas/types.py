@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from .type_text import braced, optional_name, options, quoted
+
 ScalarName = Literal[
     "boolean", "byte", "short", "int", "long", "float", "double", "char", "string", "string_value",
     "void", "null", "date", "sql_date", "sql_time", "sql_timestamp", "instant", "local_date", "local_time",
@@ -20,9 +22,14 @@ ScalarName = Literal[
 ]  # fmt: skip
 
 
+JAVA_TUPLE = "org.apache.flink.api.java.tuple.Tuple"
+TIMER = "TimerHeapInternalTimer"
+_COMPACT_DECIMAL = 18
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataType:
-    """Base of all nodes. ``__str__`` is the type in the words of the plan language."""
+    """Base of all nodes. ``__str__`` is the type in the words of the plan language (:mod:`.type_syntax`)."""
 
     def children(self) -> tuple[DataType, ...]:
         return ()
@@ -44,7 +51,7 @@ class Field:
     type: DataType
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.type}"
+        return f"{quoted(self.name)}: {self.type}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +65,10 @@ class TupleType(DataType):
         return tuple(field.type for field in self.fields)
 
     def __str__(self) -> str:
-        return "tuple<" + ", ".join(str(field.type) for field in self.fields) + ">"
+        types = ", ".join(str(field.type) for field in self.fields)
+        if self.class_name == f"{JAVA_TUPLE}{len(self.fields)}" and is_numbered(self.fields):
+            return f"tuple<{types}>"
+        return f"tuple{optional_name(self.class_name)} {braced(self.fields)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +89,9 @@ class PojoType(DataType):
         return tuple(part.type for part in (*self.fields, *known))
 
     def __str__(self) -> str:
-        return f"pojo {self.class_name} {{{', '.join(map(str, self.fields))}}}"
+        registered = f" registered {braced(self.registered)}" if self.registered else ""
+        others = f" non_registered {braced(self.non_registered)}" if self.non_registered else ""
+        return f"pojo {quoted(self.class_name)} {braced(self.fields)}{registered}{others}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +105,8 @@ class RowType(DataType):
         return tuple(field.type for field in self.fields)
 
     def __str__(self) -> str:
-        return f"row {{{', '.join(map(str, self.fields))}}}"
+        kind = options(supports_row_kind=(self.supports_row_kind, True))
+        return f"row{kind} {braced(self.fields)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +127,13 @@ class ListType(DataType):
         return (self.element,)
 
     def __str__(self) -> str:
-        return f"{self.flavour}<{self.element}>"
+        usual = "is_null" if self.flavour == "set" else "is_present" if self.class_name else "none"
+        given = options(
+            element_flag=(self.element_flag, usual),
+            framing=(self.framing, "i4"),
+            class_name=(self.class_name, None),
+        )
+        return f"{self.flavour}{given}<{self.element}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +148,7 @@ class MapType(DataType):
         return (self.key, self.value)
 
     def __str__(self) -> str:
-        return f"map<{self.key}, {self.value}>"
+        return f"map{options(framing=(self.framing, 'i4'))}<{self.key}, {self.value}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +159,7 @@ class EnumType(DataType):
     constants: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"enum {self.class_name} {{{', '.join(self.constants)}}}"
+        return f"enum {quoted(self.class_name)} {braced(tuple(map(quoted, self.constants)))}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +178,8 @@ class NullableType(DataType):
         return (self.inner,)
 
     def __str__(self) -> str:
-        return f"nullable<{self.inner}>"
+        given = options(flag=(self.flag, "is_null"), padding=(self.padding, 0))
+        return f"nullable{given}<{self.inner}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +198,12 @@ class UnionType(DataType):
         return tuple(field.type for field in self.alternatives)
 
     def __str__(self) -> str:
-        return f"union {{{', '.join(map(str, self.alternatives))}}}"
+        names = [part.name for part in self.alternatives]
+        if (self.class_name, names, self.tags, self.tag_width) == ("Either", ["left", "right"], (1, 0), 1):
+            left, right = (part.type for part in self.alternatives)
+            return f"either<{left}, {right}>"
+        given = options(tags=(self.tags, None), tag_width=(self.tag_width, 1))
+        return f"union{given}{optional_name(self.class_name)} {braced(self.alternatives)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +214,7 @@ class FixedType(DataType):
     size: int
 
     def __str__(self) -> str:
-        return f"fixed<{self.size}>"
+        return f"fixed{optional_name(self.class_name)}({self.size})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +227,8 @@ class DecimalType(DataType):
     size: int = 0
 
     def __str__(self) -> str:
-        return f"decimal({self.precision}, {self.scale})"
+        given = options(storage=(self.storage, decimal_storage(self.precision)), size=(self.size, 0))
+        return f"decimal{given}({self.precision}, {self.scale})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +252,7 @@ class RowDataType(DataType):
         return tuple(field.type for field in self.fields)
 
     def __str__(self) -> str:
-        return f"rowdata {{{', '.join(map(str, self.fields))}}}"
+        return f"rowdata {braced(self.fields)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,7 +265,7 @@ class ArrayDataType(DataType):
         return (self.element,)
 
     def __str__(self) -> str:
-        return f"array<{self.element}>"
+        return f"array_data<{self.element}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +292,7 @@ class MapDataType(DataType):
         return (self.key, self.value)
 
     def __str__(self) -> str:
-        return f"map<{self.key}, {self.value}>"
+        return f"map_data<{self.key}, {self.value}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,7 +320,8 @@ class KryoType(DataType):
     registered: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"kryo<{self.class_name}>"
+        given = options(kryo=(self.kryo, None), registered=(self.registered, ()))
+        return f"kryo{given}<{quoted(self.class_name)}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,7 +332,17 @@ class OpaqueType(DataType):
     reason: str
 
     def __str__(self) -> str:
-        return f"opaque<{self.class_name}>"
+        return f"opaque<{quoted(self.class_name)}>"
+
+
+def is_numbered(fields: tuple[Field, ...]) -> bool:
+    """Whether the fields are named f0, f1, …, as those that have no names are."""
+    return all(field.name == f"f{i}" for i, field in enumerate(fields))
+
+
+def decimal_storage(precision: int) -> Literal["long", "bytes"]:
+    """How ``DecimalDataSerializer`` stores a decimal: an i8 up to precision 18."""
+    return "long" if precision <= _COMPACT_DECIMAL else "bytes"
 
 
 def opaque_in(node: DataType) -> OpaqueType | None:

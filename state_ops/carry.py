@@ -16,6 +16,7 @@ from ..io.metadata import (
     OperatorState,
     OperatorStreamStateHandle,
     RelativeFileStateHandle,
+    SegmentFileStateHandle,
     StreamStateHandle,
     StreamUse,
     SubtaskState,
@@ -51,7 +52,7 @@ def carry(
     the ids of operators whose managed operator handles have.
     """
     files: dict[tuple[str, int, int], Carried] = {}
-    names: set[str] = set()
+    names = set(job.replaces)
     opener = job.snapshot.opener
 
     def place(use: StreamUse) -> StreamStateHandle:
@@ -65,8 +66,11 @@ def carry(
         location = resolve(handle, opener.base_url, opener.path_map, job.stores.exists)
         if not isinstance(location, FileRange):
             return handle
+        # Only a segment is a part of its file. A changelog's handle gives one byte less than its file has.
+        segment = isinstance(handle, SegmentFileStateHandle)
         size = job.stores.size(location.url)
-        length = size - location.start if location.length is None else location.length
+        stated = size if location.length is None else location.length
+        length = stated if segment else size
         key = (location.url, location.start, length)
         if key not in files:
             name = _name(location.url, location.start, names)
@@ -75,7 +79,7 @@ def carry(
                 source=location.url, start=location.start, length=length, name=name,
                 whole=location.start == 0 and length == size,
             )  # fmt: skip
-        return RelativeFileStateHandle(relative_path=files[key].name, state_size=length)
+        return RelativeFileStateHandle(relative_path=files[key].name, state_size=stated)
 
     plain = replace(metadata, operator_states=tuple(map(_without_merging, metadata.operator_states)))
     return map_streams(plain, place), list(files.values())

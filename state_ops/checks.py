@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +30,7 @@ from .snapshot import (
 from .values import json_rows, values
 
 SAMPLES = 10
+_NUMBERS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +70,41 @@ def _keyed_states(snapshot: Snapshot) -> Iterator[tuple[Operator, State]]:
             yield operator, state
 
 
-def check_reads_back(snapshot: Snapshot) -> CheckResult:
-    """Every state of the snapshot opens and every entry decodes."""
+def check_reads_back(snapshot: Snapshot, source: Callable[[], Snapshot] | None = None) -> CheckResult:
+    """Every state of the snapshot opens and every entry decodes, or does not in the source for the same reason."""
     rows = states = 0
     faults: list[dict[str, Any]] = []
+    opaque: list[str] = []
     for operator, state in _keyed_states(snapshot):
         states += 1
         try:
             rows += sum(len(batch) for batch in state.batches())
         except StateliftError as error:
-            faults.append({"operator": operator.label, "state": state.name, "fault": str(error)})
+            if source is not None and _fails_so(source(), operator, state, error):
+                opaque.append(f"{operator.label}.{state.name} ({error.what})")
+            else:
+                faults.append({"operator": operator.label, "state": state.name, "fault": str(error)})
     faults += [
         {"operator": operator.label, "state": None, "fault": str(problem)}
         for operator in snapshot.operators
         for problem in operator.problems
     ]
-    what = f"{rows} rows of {states} states decode"
+    what = f"{rows} rows of {states} states decode" + (
+        f"; here as in the source these do not: {', '.join(opaque)}" if opaque else ""
+    )
     return CheckResult(
         "reads-back", not faults, what if not faults else f"{len(faults)} faults", faults[:SAMPLES]
     )
+
+
+def _fails_so(source: Snapshot, operator: Operator, state: State, error: StateliftError) -> bool:
+    """Whether the source's state cannot be read for the same reason, wherever in it that shows first."""
+    try:
+        for _ in source.state(operator.id, state.name).batches():
+            pass
+    except StateliftError as other:
+        return _NUMBERS.sub("", other.what) == _NUMBERS.sub("", error.what)
+    return False
 
 
 def check_content(report: Report, snapshot: Snapshot) -> CheckResult:
@@ -141,12 +159,12 @@ def check_key_groups(snapshot: Snapshot) -> CheckResult:
         if reason is not None:
             unknown.append(f"{operator.label}.{state.name} ({reason})")
             continue
-        for batch in state.batches():
-            groups = state.table.key_groups(batch.column(batch.schema.get_field_index("key")))
-            found = batch.column(batch.schema.get_field_index("key_group")).to_numpy()
+        for batch in _entries(state):
+            keys, found = state.table.keys(batch), batch.key_groups
+            groups = state.table.key_groups(keys)
             checked += len(batch)
             for row in np.flatnonzero(groups != found)[: SAMPLES - len(wrong)].tolist():
-                key = values(batch.column(0).slice(row, 1))[0]
+                key = values(keys.slice(row, 1))[0]
                 place = {"operator": operator.label, "state": state.name, "key": key}
                 wrong.append({**place, "key group": int(found[row]), "expected": int(groups[row])})
     what = f"{checked} keys are in their key groups" + (
@@ -184,7 +202,9 @@ def check_sql(name: str, query: str, snapshot: Snapshot) -> CheckResult:
 
 #: The checks that every run gets, by name.
 BUILT_IN: Mapping[str, Callable[[Plan, Report, Stores], CheckResult]] = {
-    "reads-back": lambda plan, report, stores: check_reads_back(open_target(plan, stores)),
+    "reads-back": lambda plan, report, stores: check_reads_back(
+        open_target(plan, stores), lambda: open_snapshot(report.source, stores=stores, uids=plan.uids)
+    ),
     "content": lambda plan, report, stores: check_content(report, open_target(plan, stores)),
     "key-groups": lambda plan, report, stores: check_key_groups(open_target(plan, stores)),
     "carried-over": lambda plan, report, stores: check_carried(report, stores),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from ..io.keyed.backend import KeyedBackend
@@ -24,14 +25,15 @@ from ..io.metadata import (
     write_metadata,
 )
 from ..io.sst.directory_writer import write_database_files
-from ..io.stores import StoreWriter, join
+from ..io.stores import StoreWriter
+from ..schemas.errors import StoreError
 from .carry import carry, copy_all
 from .commit_elements import INLINE_BYTES, with_new_elements
 from .job import Job, OperatorWork, Shard
 from .report import Report, make_report
 from .results import ShardResult, UnitResult
-from .run_shard import column_families, header_bytes, record_url, sst_file, stream_name
-from .snapshot import metadata_url, open_snapshot
+from .run_shard import RECORDS, base_name, column_families, header_bytes
+from .snapshot import metadata_url
 
 #: The tag of IncrementalRemoteKeyedStateHandle V2, written since Flink 1.15.
 _INCREMENTAL_TAG = 11
@@ -42,14 +44,16 @@ _OLDEST_VERSION = 3
 def commit(job: Job, shards: Sequence[Shard], results: Iterable[ShardResult]) -> Report:
     """Make the snapshot exist. All shards have been run. Returns what was done.
 
-    Where a snapshot stands at the target and the plan says overwrite, its ``_metadata`` goes first.
+    A snapshot that stands at the target is whole until the new ``_metadata`` takes the place of its own; then its
+    files go, and so does what killed runs left.
     """
     finished = sorted(results, key=lambda result: result.number)
+    if [result.number for result in finished] != [shard.number for shard in shards]:
+        raise ValueError(f"{len(finished)} results of {len(shards)} shards")
     units: dict[tuple[str, int], list[UnitResult]] = {}
     for result in finished:
         for unit in result.units:
             units.setdefault((unit.operator, unit.subtask), []).append(unit)
-    replaced = _referenced(job) if job.plan.overwrite else []
     rewritten = frozenset((bytes.fromhex(operator), subtask) for operator, subtask in units)
     metadata = _with_new_handles(job, units)
     metadata, elements = with_new_elements(job, metadata)
@@ -57,26 +61,20 @@ def commit(job: Job, shards: Sequence[Shard], results: Iterable[ShardResult]) ->
     copy_all(job, carried)
     data = write_metadata(metadata)
     job.stores.put(metadata_url(job.target), data)
-    kept = {job.file(name) for name in _names(metadata)}
-    leftover = [record_url(job, shard) for shard in shards]
-    job.written.update(job.file(unit.part) for parts in units.values() for unit in parts if unit.part)
-    leftover += [url for url in job.written if url not in kept]
-    job.stores.delete([*leftover, *(url for url in replaced if url not in kept)])
+    leftover = job.written | {job.file(name) for name in job.replaces}
+    job.written.clear()  # from here on the files are the snapshot's, whatever fails
+    leftover.update(_left_of_runs(job))
+    job.stores.delete(sorted(leftover - {job.file(name) for name in _names(metadata)}))
     return make_report(job, finished, elements, carried, metadata)
 
 
-def _referenced(job: Job) -> list[str]:
-    """The files of the snapshot that is replaced, after its ``_metadata`` was removed."""
-    at = metadata_url(job.target)
-    if not job.stores.exists(at):
-        return []
-    old = open_snapshot(job.target, stores=job.stores)
-    job.stores.delete([at])
-    return [
-        join(job.target + "/", use.handle.relative_path)
-        for use in streams(old.metadata)
-        if isinstance(use.handle, RelativeFileStateHandle)
-    ]
+def _left_of_runs(job: Job) -> Iterator[str]:
+    """The records of finished shards, of this run and of those that were killed, and the files they name."""
+    for info in list(job.stores.list(job.file(RECORDS))):
+        yield info.url
+        with suppress(StoreError, ValueError):
+            for unit in ShardResult.model_validate_json(job.stores.read(info.url)).units:
+                yield from map(job.file, unit.files())
 
 
 def _names(metadata: Metadata) -> set[str]:
@@ -123,17 +121,17 @@ def _operator(
 def _canonical_handle(
     job: Job, backend: KeyedBackend, subtask: int, pieces: Sequence[UnitResult]
 ) -> KeyedStateHandle:
-    name = stream_name(pieces[0].operator, subtask)
+    name = pieces[0].name
     offsets: dict[int, int] = {}
     size = 0
     if len(pieces) > 1:
+        name = base_name(job, pieces[0].operator, subtask)
         head = job.file(name + ".head")
         header = header_bytes(_header(backend))
+        job.written.update((head, job.file(name)))
         job.stores.put(head, header)
         size = len(header)
-        parts = [head, *(job.file(piece.part or "") for piece in pieces)]
-        job.stores.compose(job.file(name), parts)
-        job.written.update((head, job.file(name)))
+        job.stores.compose(job.file(name), [head, *(job.file(piece.name) for piece in pieces)])
     for piece in pieces:
         offsets |= {key_group: offset + size for key_group, offset in piece.offsets.items()}
         size += piece.size
@@ -148,22 +146,26 @@ def _rocksdb_handle(
     job: Job, backend: KeyedBackend, subtask: int, pieces: Sequence[UnitResult]
 ) -> KeyedStateHandle:
     operator = pieces[0].operator
+    base = base_name(job, operator, subtask)
     header = _header(backend)
 
     def open_file(local: str) -> StoreWriter:
-        url = job.file(sst_file(operator, subtask, local))
+        url = job.file(f"{base}-{local}")
         job.written.add(url)
         return job.stores.open_write(url)
+
+    names = {file.info().name: piece.sst_name(file) for piece in pieces for file in piece.sst_files}
 
     infos = [file.info() for piece in pieces for file in piece.sst_files]
     files = write_database_files(open_file, list(column_families(header).values()), infos)
     meta = header_bytes(header)
-    meta_name = sst_file(operator, subtask, "meta")
+    meta_name = f"{base}-meta"
     identity = uuid.uuid5(uuid.NAMESPACE_URL, f"{job.target}/{operator}/{subtask}")
     handle: ByteStreamStateHandle | RelativeFileStateHandle
     if len(meta) <= INLINE_BYTES:
         handle = ByteStreamStateHandle(handle_name=meta_name, data=meta)
     else:
+        job.written.add(job.file(meta_name))
         job.stores.put(job.file(meta_name), meta)
         handle = RelativeFileStateHandle(relative_path=meta_name, state_size=len(meta))
     return IncrementalRemoteKeyedStateHandle(
@@ -178,7 +180,7 @@ def _rocksdb_handle(
             HandleAndLocalPath(
                 local_path=local,
                 handle=RelativeFileStateHandle(
-                    relative_path=sst_file(operator, subtask, local), state_size=size
+                    relative_path=names.get(local, f"{base}-{local}"), state_size=size
                 ),
             )
             for local, size in files

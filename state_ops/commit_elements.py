@@ -18,6 +18,7 @@ from ..schemas.errors import StateliftError, Where
 from .elements import ElementTransform, rewrite
 from .job import Job, element_transforms
 from .results import StateResult
+from .run_shard import base_name
 from .snapshot import Operator
 
 #: Flink keeps streams up to this many bytes inside ``_metadata``.
@@ -61,7 +62,7 @@ def _operator(
             new = rewrite(backend, old.subtask_index, transforms, results)
         except StateliftError as error:
             raise error.at(Where(operator=operator.label, subtask=old.subtask_index)) from None
-        name = f"{operator.id}-{old.subtask_index}-operator"
+        name = f"{base_name(job, operator.id, old.subtask_index)}-operator"
         handle: ByteStreamStateHandle | RelativeFileStateHandle
         if len(new.data) <= INLINE_BYTES:
             handle = ByteStreamStateHandle(handle_name=name, data=new.data)

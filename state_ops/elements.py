@@ -21,7 +21,7 @@ from .expressions import RowQuery, row_local_select, update_query, with_row_numb
 from .plan import StatePlan
 from .results import StateResult
 from .snapshot import BroadcastState, OperatorListState
-from .transform import Changes, as_schema, check_path, no_rows, replaced_path, whole
+from .transform import Changes, as_schema, check_apart, check_path, no_rows, replaced_path, whole
 
 #: Columns that say which element it is.
 _PLACES = ("subtask", "index", "map_key")
@@ -89,6 +89,7 @@ def element_transform(
         paths = [tuple(path.split(".")) for path in plan.set]
         for path in paths:
             check_path(path, state.schema, _PLACES, where)
+        check_apart(paths, where)
         made = ElementTransform(state, update_query(plan.set, plan.where, where), paths)
     elif plan.delete:
         made = ElementTransform(state, update_query({}, plan.delete.where, where), deletes=True)

@@ -54,7 +54,7 @@ def beyond_the_row(tree: object) -> str | None:
             return "a subquery"
         if kind == "WINDOW":
             return "a window function"
-        if kind == "FUNCTION" and node.get("distinct"):
+        if kind == "FUNCTION" and (node.get("distinct") or _is_aggregate(node)):
             return "an aggregate"
     return None
 
@@ -74,6 +74,8 @@ class RowQuery:
         """The result over ``batch``. Raises SqlError with DuckDB's message and the columns there are."""
         if self._connection is None:
             self._connection = duckdb.connect(config={"threads": 1})
+            self._connection.execute("SET python_enable_replacements = false").fetchall()
+            self._connection.execute("SET TimeZone = 'UTC'").fetchall()
         taken = to_duckdb(batch, to_duckdb_schema(batch.schema))
         self._connection.register(_VIEW, pa.Table.from_batches([taken]))
         try:
@@ -108,6 +110,9 @@ def update_query(assignments: dict[str, str], condition: str | None, where: Wher
     except SqlError as error:
         raise error.at(where) from None
     wider = beyond_the_row(tree)
+    node = tree["statements"][0]["node"]
+    if len(tree["statements"]) > 1 or node["type"] != "SELECT_NODE" or not _plain(node):
+        wider = wider or "a clause"
     if wider is not None:
         raise PlanError(
             f"{wider} in set or where looks beyond the row", where=where, todo="use select: for that"
@@ -130,9 +135,10 @@ def row_local_select(query: str, schema: str, table: str, where: Where) -> RowQu
         return None
     if source.get("schema_name") not in ("", schema) or source.get("sample"):
         return None
-    if any(part.get("class") == "FUNCTION" and _is_aggregate(part) for part in nodes(node)):
-        return None
-    if not _keeps_keys(node["select_list"]):
+    for part in nodes(node):
+        if part.get("class") == "COLUMN_REF" and part["column_names"][:2] == [schema, table]:
+            del part["column_names"][0]  # the batch has the state's name and no schema
+    if not _keeps_keys(node["select_list"], {(), (table,), (source.get("alias"),)}):
         return None
     source["alias"] = source.get("alias") or table
     source["table_name"], source["schema_name"] = _VIEW, ""
@@ -158,8 +164,8 @@ def _plain(node: dict[str, Any]) -> bool:
     return not (ctes or groups or node.get("modifiers") or any(node.get(name) for name in others))
 
 
-def _keeps_keys(select_list: list[dict[str, Any]]) -> bool:
-    """Whether key, namespace and map_key come out as the columns they are."""
+def _keeps_keys(select_list: list[dict[str, Any]], names: set[tuple[Any, ...]]) -> bool:
+    """Whether key, namespace and map_key come out as the columns they are, with one of ``names`` before them."""
     for item in select_list:
         if item.get("class") == "STAR":
             replaced = item.get("replace_list") or []
@@ -169,7 +175,7 @@ def _keeps_keys(select_list: list[dict[str, Any]]) -> bool:
         columns = item.get("column_names") or []
         name = item.get("alias") or (columns[-1] if columns else "")
         if name in ("key", "namespace", "map_key") and (
-            item.get("class") != "COLUMN_REF" or columns[-1:] != [name]
+            item.get("class") != "COLUMN_REF" or columns[-1:] != [name] or tuple(columns[:-1]) not in names
         ):
             return False
     return True

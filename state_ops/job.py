@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict
 
 from ..io.keyed.backend import KeyedBackend
 from ..io.keyed.header import KeyedBackendHeader
-from ..io.metadata import write_metadata
+from ..io.metadata import RelativeFileStateHandle, read_metadata, streams, write_metadata
 from ..io.stores import Stores, join, normalize
-from ..schemas.errors import NameNotFoundError, PlanError, TargetExistsError, Where
+from ..schemas.errors import FormatError, NameNotFoundError, PlanError, TargetExistsError, Where
 from .elements import ElementTransform, element_transform
 from .plan import FormatName, Plan, StatePlan
 from .snapshot import (
@@ -83,7 +83,12 @@ def _never(name: str) -> Transform:
 @dataclass(slots=True)
 class Job:
     """A plan that can be run. ``work`` holds the operators whose keyed state is rewritten, by operator id;
-    ``elements`` what is done to operator and broadcast states, by operator id and state name."""
+    ``elements`` what is done to operator and broadcast states, by operator id and state name.
+
+    ``digest`` identifies plan, source and what is replaced: it is part of every new file's name, so that what is
+    left of another run is never taken for this one's. ``replaces`` are the files of the snapshot that stands at
+    the target; they stay as they are until the new snapshot is there.
+    """
 
     plan: Plan
     snapshot: Snapshot
@@ -91,13 +96,9 @@ class Job:
     stores: Stores
     work: dict[str, OperatorWork]
     elements: dict[str, dict[str, StatePlan]]
+    digest: str
+    replaces: frozenset[str]
     written: set[str] = field(default_factory=set)
-
-    @property
-    def digest(self) -> str:
-        """Identifies plan and source, so that what is left of another run is never taken for this one's."""
-        source = hashlib.sha256(write_metadata(self.snapshot.metadata)).hexdigest()
-        return hashlib.sha256((self.plan.digest + source).encode()).hexdigest()[:16]
 
     def file(self, name: str) -> str:
         """The URL of a file of the target."""
@@ -113,10 +114,7 @@ def prepare(plan: Plan, stores: Stores | None = None, *, path_map: Sequence[tupl
     stores = stores or Stores()
     snapshot = open_snapshot(plan.source, stores=stores, uids=plan.uids, path_map=path_map)
     target = normalize(plan.target).rstrip("/")
-    if not plan.overwrite and stores.exists(metadata_url(target)):
-        raise TargetExistsError(
-            f"a snapshot stands at {target}", todo="choose another target, or set overwrite: true"
-        )
+    standing = _standing(plan, target, stores)
     _check_in_flight(snapshot)
     named = {snapshot.operator(name).id: part for name, part in plan.operators.items()}
     work, elements = {}, {}
@@ -130,7 +128,37 @@ def prepare(plan: Plan, stores: Stores | None = None, *, path_map: Sequence[tupl
         if others:
             element_transforms(operator, others)
             elements[operator.id] = others
-    return Job(plan, snapshot, target, stores, work, elements)
+    content = plan.digest.encode() + hashlib.sha256(write_metadata(snapshot.metadata)).digest() + standing
+    digest = hashlib.sha256(content).hexdigest()[:16]
+    return Job(plan, snapshot, target, stores, work, elements, digest, _files_of(standing))
+
+
+def _standing(plan: Plan, target: str, stores: Stores) -> bytes:
+    """The ``_metadata`` that stands at the target and is to be replaced; nothing where there is none."""
+    at = metadata_url(target)
+    if not stores.exists(at):
+        return b""
+    if not plan.overwrite:
+        raise TargetExistsError(
+            f"a snapshot stands at {target}", todo="choose another target, or set overwrite: true"
+        )
+    return stores.read(at)
+
+
+def _files_of(metadata: bytes) -> frozenset[str]:
+    """The names of the files that a snapshot has in its own folder; none where it cannot be read."""
+    try:
+        uses = list(streams(read_metadata(metadata))) if metadata else []
+    except FormatError:
+        return frozenset()
+    return frozenset(
+        use.handle.relative_path for use in uses if isinstance(use.handle, RelativeFileStateHandle)
+    )
+
+
+def managed_states(operator: Operator) -> set[str]:
+    """The names of the states in the operator's keyed backends: those that are written anew with it."""
+    return {state.name for backend in operator.keyed_backends.values() for state in backend.states}
 
 
 def element_transforms(operator: Operator, plans: Mapping[str, StatePlan]) -> dict[str, ElementTransform]:
@@ -160,6 +188,13 @@ def _operator_work(
     backends = operator.keyed_backends
     if operator.problems and (plans or wanted):
         raise operator.problems[0].error
+    for name in plans:
+        if name not in managed_states(operator):
+            raise PlanError(
+                "timers in raw keyed state are carried over as they are",
+                where=Where(operator=operator.label, state=name),
+                todo="restore the job with RocksDB timers, take a savepoint, and change that",
+            )
     formats: set[str] = {backend.format for backend in backends.values()}
     if not formats or (not plans and (wanted is None or formats == {wanted})):
         return None
@@ -209,16 +244,14 @@ def cut(job: Job, workers: int = 1, shard_bytes: int = SHARD_BYTES) -> list[Shar
     bins: list[list[tuple[_Span, int, int]]] = [[]]
     room = goal
     for span in spans:
-        for start, number, nbytes in _slices(span, room, goal, count - len(bins)):
-            if bins[-1] and nbytes > room and len(bins) < count and not span.joined:
+        for start, number, nbytes in _slices(span, room if room > 0 else goal, goal, count - len(bins)):
+            full = room <= 0 or nbytes > room
+            if bins[-1] and full and len(bins) < count and not span.joined:
                 bins.append([])
                 room = goal
             bins[-1].append((span, start, number))
             room -= nbytes
-            if room <= 0 and len(bins) < count:
-                bins.append([])
-                room = goal
-    return _shards([part for part in bins if part])
+    return _shards(bins)
 
 
 @dataclass(frozen=True, slots=True)

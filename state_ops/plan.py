@@ -75,7 +75,10 @@ class Plan(_Model):
 
     @model_validator(mode="after")
     def _two_places(self) -> Plan:
-        if normalize(self.source).rstrip("/") == normalize(self.target).rstrip("/"):
+        source, target = (
+            normalize(url).removesuffix("/_metadata").rstrip("/") for url in (self.source, self.target)
+        )
+        if source == target:
             raise ValueError("source and target are the same place")
         return self
 
@@ -112,7 +115,8 @@ class Plan(_Model):
 
 
 def _plan_error(error: ValidationError, file: str | None) -> PlanError:
-    first = error.errors()[0]
+    # A word that is not known comes first: what is missing is often missing because of it.
+    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     place = ".".join(str(part) for part in first["loc"])
     what = f"{place or 'plan'}: {first['msg'].removeprefix('Value error, ')}"
     todo = None

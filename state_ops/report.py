@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from ..io.metadata import Metadata
 from .carry import Carried
-from .job import Job
+from .job import Job, managed_states
 from .plan import StatePlan
 from .results import ShardResult, StateResult
 from .snapshot import KeyedState, Operator, State
@@ -128,7 +128,9 @@ def _states(
         work = job.work.get(operator.id)
         plans = {**(work.plans if work else {}), **job.elements.get(operator.id, {})}
         for state in operator.states:
-            keyed = isinstance(state, KeyedState) and work is not None
+            keyed = (
+                work is not None and isinstance(state, KeyedState) and state.name in managed_states(operator)
+            )
             if keyed or state.name in plans:
                 total = totals.get((operator.id, state.name), StateResult())
                 reports.append(_state(operator, state, plans.get(state.name), total))

@@ -78,16 +78,29 @@ class SstFile(BaseModel):
 
 
 class UnitResult(BaseModel):
-    """A unit's files: a part of a canonical stream with the offsets in it, or SST files."""
+    """A unit's files: a part of a canonical stream with the offsets in it, or SST files.
+
+    ``name`` is the stream's file in the target, or what the names of the SST files begin with.
+    """
 
     operator: str
     subtask: int
     piece: int
+    name: str
     states: dict[str, StateResult]
-    part: str | None = None
+    stream: bool = False
     size: int = 0
     offsets: dict[int, int] = {}
     sst_files: list[SstFile] = []
+
+    def sst_name(self, file: SstFile) -> str:
+        """The file of the target that holds an SST file."""
+        return f"{self.name}-{file.info().name}"
+
+    def files(self) -> dict[str, int]:
+        """The unit's files in the target and their sizes in bytes."""
+        streams = {self.name: self.size} if self.stream else {}
+        return streams | {self.sst_name(file): file.size for file in self.sst_files}
 
 
 class ShardResult(BaseModel):

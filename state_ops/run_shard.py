@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ..io.keyed.backend import KeyedBackend
 from ..io.keyed.canonical import CanonicalWriter
-from ..io.keyed.entries import Window
+from ..io.keyed.entries import EntryBatch, Window
 from ..io.keyed.header import KeyedBackendHeader, write_keyed_header
 from ..io.keyed.rocksdb import Cursor, RocksDbWriter, align
 from ..io.metadata import KeyGroupRange
@@ -29,13 +29,21 @@ from .whole_select import WholeSelect
 
 Progress = Callable[[int], None]
 
+#: What the names of the records of finished shards begin with.
+RECORDS = ".statelift-"
 #: SST file numbers of the n-th piece of a subtask begin at n times this.
 NUMBERS_PER_PIECE = 100_000
 
 
-def stream_name(operator: str, subtask: int) -> str:
-    """The file of a subtask's canonical stream in the target."""
-    return f"{operator}-{subtask}"
+def base_name(job: Job, operator: str, subtask: int) -> str:
+    """What the names of a subtask's files in the target begin with; a canonical stream is called so itself."""
+    return f"{operator}-{subtask}-{job.digest[:8]}"
+
+
+def unit_name(job: Job, unit: Unit) -> str:
+    """What the names of a unit's files begin with: another cut of the subtask has other names."""
+    base = base_name(job, unit.operator, unit.subtask)
+    return base if unit.pieces == 1 else f"{base}-{unit.key_group_start}-{unit.key_groups}"
 
 
 def header_bytes(header: KeyedBackendHeader) -> bytes:
@@ -53,7 +61,7 @@ def column_families(header: KeyedBackendHeader) -> dict[int, ColumnFamily]:
 def record_url(job: Job, shard: Shard) -> str:
     """Where a finished shard's result is kept until the snapshot is committed."""
     what = hashlib.sha256((job.digest + shard.model_dump_json()).encode()).hexdigest()[:24]
-    return job.file(f".statelift/{what}.json")
+    return job.file(f"{RECORDS}{what}.json")
 
 
 def run_shard(
@@ -86,8 +94,8 @@ def run_shard(
             for select in operator.values():
                 select.close()
     result = ShardResult(number=shard.number, units=units)
-    job.stores.put(record_url(job, shard), result.model_dump_json().encode())
     job.written.add(record_url(job, shard))
+    job.stores.put(record_url(job, shard), result.model_dump_json().encode())
     return result
 
 
@@ -95,18 +103,12 @@ def _earlier(job: Job, shard: Shard) -> ShardResult | None:
     with suppress(StoreError, ValueError):
         raw = job.stores.read(record_url(job, shard))
         result = ShardResult.model_validate_json(raw)
-        for unit in result.units:
-            files = [(unit.part, unit.size)] if unit.part else []
-            files += [(sst_file(unit.operator, unit.subtask, f.info().name), f.size) for f in unit.sst_files]
-            if any(job.stores.size(job.file(name)) != size for name, size in files):
-                return None
+        files = {job.file(name): size for unit in result.units for name, size in unit.files().items()}
+        if any(job.stores.size(url) != size for url, size in files.items()):
+            return None
+        job.written.update(files, [record_url(job, shard)])
         return result.model_copy(update={"resumed": True})
     return None
-
-
-def sst_file(operator: str, subtask: int, local_name: str) -> str:
-    """The file of the target that holds a file of a subtask's RocksDB directory."""
-    return f"{operator}-{subtask}-{local_name}"
 
 
 @dataclass(slots=True)
@@ -128,7 +130,7 @@ class _Meter:
                     result.read = _plus(result.read, digest)
                 transform = self.transforms.get(name)
                 if transform is not None:
-                    batch = transform.apply(batch)
+                    batch = self._changed(transform, batch, name)
                     digest = Digest.of(batch)
                 if len(batch):
                     result.written = _plus(result.written, digest)
@@ -136,6 +138,13 @@ class _Meter:
                     out[state] = batch
             if out:
                 yield out
+
+    @staticmethod
+    def _changed(transform: Transform, batch: EntryBatch, name: str) -> EntryBatch:
+        try:
+            return transform.apply(batch)
+        except StateliftError as error:
+            raise error.at(Where(state=name)) from None
 
     def finish(self) -> dict[str, StateResult]:
         for name, transform in self.transforms.items():
@@ -190,11 +199,8 @@ def _windows(
 
 
 def _write_canonical(job: Job, backend: KeyedBackend, unit: Unit, windows: Iterator[Window]) -> UnitResult:
-    name = stream_name(unit.operator, unit.subtask)
-    head = _header(backend)
-    if unit.pieces > 1:
-        name += f".part-{unit.piece:05d}"
-        head = b""
+    name = unit_name(job, unit)
+    head = _header(backend) if unit.pieces == 1 else b""
     with _open(job, name) as out:
         if head:
             out.write(head)
@@ -203,8 +209,8 @@ def _write_canonical(job: Job, backend: KeyedBackend, unit: Unit, windows: Itera
             writer.write(window)
         writer.finish()
     return UnitResult(
-        operator=unit.operator, subtask=unit.subtask, piece=unit.piece, states={},
-        part=name, size=len(head) + writer.position, offsets=writer.offsets,
+        operator=unit.operator, subtask=unit.subtask, piece=unit.piece, name=name, states={},
+        stream=True, size=len(head) + writer.position, offsets=writer.offsets,
     )  # fmt: skip
 
 
@@ -218,8 +224,9 @@ def _write_rocksdb(job: Job, backend: KeyedBackend, unit: Unit, windows: Iterato
     if not isinstance(backend.header, KeyedBackendHeader):
         raise backend.header.reason
     first = unit.piece * NUMBERS_PER_PIECE + 1
+    name = unit_name(job, unit)
     writer = RocksDbWriter(
-        open_file=lambda local: _open(job, sst_file(unit.operator, unit.subtask, local)),
+        open_file=lambda local: _open(job, f"{name}-{local}"),
         families=column_families(backend.header),
         numbers=iter(range(first, first + NUMBERS_PER_PIECE - 1)),
     )
@@ -231,7 +238,7 @@ def _write_rocksdb(job: Job, backend: KeyedBackend, unit: Unit, windows: Iterato
         writer.abort()
         raise
     return UnitResult(
-        operator=unit.operator, subtask=unit.subtask, piece=unit.piece, states={},
+        operator=unit.operator, subtask=unit.subtask, piece=unit.piece, name=name, states={},
         sst_files=[SstFile.of(info) for info in infos],
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from ..io.operator_state import OperatorBackend, OperatorStateType, open_operato
 from ..io.stores import Stores, join, normalize, parent
 from ..io.streams import StreamOpener
 from ..schemas import types as t
-from ..schemas.errors import FormatError, NameNotFoundError, StateliftError, StoreError, Where
+from ..schemas.errors import FormatError, InputError, NameNotFoundError, StateliftError, StoreError, Where
 from ..schemas.operator_id import operator_id_of_uid
 from .in_flight import InFlight, in_flight
 from .tables import KeyedTable
@@ -331,8 +331,14 @@ class Snapshot:
                 return operator
         hashed = operator_id_of_uid(name).hex()
         for operator in self.operators:
-            if operator.id == hashed or operator.name == name:
+            if operator.id == hashed:
                 return operator
+        named = [operator for operator in self.operators if operator.name == name]
+        if len(named) > 1:
+            labels = " or ".join(operator.label for operator in named)
+            raise InputError(f"several operators are named {name!r}", todo=f"name one as {labels}")
+        if named:
+            return named[0]
         known = [known for o in self.operators for known in (o.uid, o.name, o.id) if known]
         raise NameNotFoundError("operator", name, known, where=Where(file=self.url))
 

@@ -35,7 +35,7 @@ def run_sql(
     query names once is streamed; one it names several times is first copied to a table of DuckDB's, which
     spills to the disk above ``memory_limit`` (such as ``2GB``; DuckDB's own is 80 % of the memory).
 
-    Times beyond DuckDB's range come as infinity; before DuckDB 1.5 an Instant or LocalTime loses its nanoseconds.
+    Moments beyond the range of DuckDB's TIMESTAMPTZ come as infinity.
     Raises SqlError with DuckDB's words and the columns there are, NameNotFoundError for an unknown operator or
     state; reading the stream may raise FormatError. An operator of which a subtask cannot be opened raises that
     error, unless ``partial`` asks for what there is.
@@ -82,9 +82,13 @@ def _configure(connection: duckdb.DuckDBPyConnection, scratch: str, memory_limit
     # A name that is not found must not become a variable of the program that calls.
     connection.execute("SET python_enable_replacements = false").fetchall()
     connection.execute("SET TimeZone = 'UTC'").fetchall()
+    connection.execute("SET enable_progress_bar = false").fetchall()
     connection.execute(f"SET temp_directory = '{_text(scratch)}'").fetchall()
     if memory_limit is not None:
-        connection.execute(f"SET memory_limit = '{_text(memory_limit)}'").fetchall()
+        try:
+            connection.execute(f"SET memory_limit = '{_text(memory_limit)}'").fetchall()
+        except duckdb.Error:
+            raise SqlError(f"the memory limit {memory_limit!r} is no size", todo="write it as 2GB") from None
 
 
 def _text(value: str) -> str:
@@ -194,9 +198,8 @@ class _Run:
         self.connection.execute(f"CREATE {kind} {place} AS SELECT * FROM {source}").fetchall()
 
     def reader(self, relation: duckdb.DuckDBPyRelation, batch_bytes: int) -> pa.RecordBatchReader:
-        make = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
         try:
-            reader = make(_VECTOR)
+            reader = relation.to_arrow_reader(_VECTOR)
         except duckdb.Error as error:
             self.close()
             raise self.explained(error) from None

@@ -46,7 +46,7 @@ def tables_named(connection: duckdb.DuckDBPyConnection, query: str) -> Counter[T
             raise SqlError(
                 "only queries are run here: a snapshot is not changed by SQL", todo="write one SELECT"
             )
-        raise SqlError(f"DuckDB: {one_line(tree['error_message'])}", todo="correct the query")
+        raise SqlError(f"DuckDB: {one_line(tree['error_message'])}")
     if len(tree["statements"]) != 1:
         raise SqlError(f"{len(tree['statements'])} statements were given", todo="give one query")
     return _tables(tree["statements"][0]["node"], {})

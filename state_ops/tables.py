@@ -61,6 +61,15 @@ class KeyedTable:
         return isinstance(self.type.value, t.TtlType)
 
     @cached_property
+    def splits_ttl(self) -> bool:
+        """Whether the last access is a column of its own: an opaque value behind it does not hide it, but that of
+        a list's elements does, since nothing tells where one ends."""
+        value = self.type.value
+        if value is None or not self.has_ttl:
+            return False
+        return self.opaque is None or (self.type.kind != "list" and t.opaque_at_end(value))
+
+    @cached_property
     def opaque(self) -> t.OpaqueType | None:
         """What of the value is not decoded, if anything: the value column is binary then."""
         return t.opaque_in(self.type.value) if self.type.value is not None else None
@@ -74,7 +83,7 @@ class KeyedTable:
             return Codec(compile_delimited(value))
         if self.type.kind == "map":
             return Codec(compile_map_value(value))
-        return Codec(compile_type(value))
+        return Codec(compile_type(value, alone=True))
 
     # -- reading -------------------------------------------------------------------------------------------
 
@@ -88,6 +97,17 @@ class KeyedTable:
             raise error.at(Where(state=self.type.name)) from None
         columns["key_group"] = pa.array(batch.key_groups)
         return pa.RecordBatch.from_pydict(columns)
+
+    def keys(self, batch: EntryBatch) -> pa.Array:
+        """The key of each entry; the values are not looked at. Raises FormatError as ``decode``."""
+        try:
+            if self.type.kind == "timer":
+                return self._timers(batch)["key"]
+            return self.composite.decode(batch.keys).key
+        except DecodeError as error:
+            raise self._located(error, batch, error.row) from None
+        except FormatError as error:
+            raise error.at(Where(state=self.type.name)) from None
 
     def _located(self, error: DecodeError, batch: EntryBatch, row: int) -> FormatError:
         where = Where(state=self.type.name, key_group=int(batch.key_groups[row]))
@@ -109,7 +129,7 @@ class KeyedTable:
     def _values(self, batch: EntryBatch) -> dict[str, pa.Array]:
         columns = self.key_columns(self.composite.decode(batch.keys))
         values = self._decode_values(batch.values)
-        if not self.has_ttl or self.opaque:
+        if not self.splits_ttl:
             return {**columns, "value": values}
         value, stamp = _split_ttl(values)
         return {**columns, "value": value, _TTL: stamp}
@@ -141,8 +161,12 @@ class KeyedTable:
         Raises EncodeError naming the column and the row.
         """
         try:
+            key = self._column(table, "key")
+            if key.null_count:
+                row = key.is_null().index(True).as_py()
+                raise EncodeError(f"the key of row {row} is null, and Flink has no null keys")
             if groups is None:
-                groups = self.key_groups(self._column(table, "key"))
+                groups = self.key_groups(key)
             return self._encode(table, groups)
         except InputError as error:
             raise error.at(Where(state=self.type.name)) from None
@@ -175,7 +199,7 @@ class KeyedTable:
     def encode_values(self, table: pa.RecordBatch) -> pa.Array:
         """The value bytes (large_binary) of ``value`` and, with TTL, ``ttl_timestamp``."""
         value = self._column(table, "value")
-        if self.has_ttl and not self.opaque:
+        if self.splits_ttl:
             value = _join_ttl(value, self._column(table, _TTL))
         return self.value_codec.encode(value)
 

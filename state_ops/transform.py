@@ -143,11 +143,9 @@ class SelectTransform:
         given = dict(zip(result.column_names[:-1], result.columns[:-1], strict=True))
         columns = {}
         for name in before.schema.names:
-            if name in ("value", "timestamp"):
-                if name not in given:
-                    raise PlanError(f"the select gives no column {name!r}", where=self.query.where)
-                columns[name] = whole(given[name])
-            elif name == "ttl_timestamp" and name in given:
+            if name not in given and name not in ("ttl_timestamp", "domain", "key_group"):
+                raise PlanError(f"the select gives no column {name!r}", where=self.query.where)
+            if name in ("value", "timestamp") or (name == "ttl_timestamp" and name in given):
                 columns[name] = whole(given[name])
             else:
                 columns[name] = before.column(before.schema.get_field_index(name))
@@ -195,6 +193,7 @@ def _set_transform(plan: StatePlan, table: KeyedTable, where: Where) -> SetTrans
         raise PlanError("a timer's columns are its key and cannot be set", where=where, todo="use select:")
     for path in paths:
         check_path(path, table.schema, ("key", "namespace", "map_key", "key_group"), where)
+    check_apart(paths, where)
     query = update_query(plan.set, plan.where, where)
     query.run(with_row_numbers(no_rows(table.schema)))
     return SetTransform(table, paths, query)
@@ -219,6 +218,16 @@ def check_path(path: tuple[str, ...], schema: pa.Schema, fixed: Sequence[str], w
         if name not in fields:
             raise NameNotFoundError(f"field of {place}", name, fields, where=where)
         kind = kind.field(name).type
+
+
+def check_apart(paths: Sequence[tuple[str, ...]], where: Where) -> None:
+    """Raise PlanError where one of ``paths`` is inside another, so that it matters which is set first."""
+    for path in paths:
+        for other in paths:
+            if path is not other and path[: len(other)] == other:
+                raise PlanError(
+                    f"{'.'.join(path)} is a part of {'.'.join(other)}: set one of them", where=where
+                )
 
 
 def no_rows(schema: pa.Schema) -> pa.RecordBatch:

@@ -1,7 +1,7 @@
 """Arrow values as JSON, for people and programs that have no Arrow.
 
-Bytes are hexadecimal, times ISO 8601 (a number where it has no calendar date), decimals and numbers that JSON
-does not know (NaN, Infinity) are strings, maps with string keys are objects and other maps lists of
+Bytes are hexadecimal, times ISO 8601 (a number where it has no calendar date), decimals with a fraction and
+numbers that JSON does not know (NaN, Infinity) are strings, maps with string keys are objects and other maps lists of
 ``{"key", "value"}``.
 """
 
@@ -20,8 +20,12 @@ VALUES_HELP = (
 )
 
 
+#: Made once: ``json.dumps`` makes one for each value.
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+
+
 def to_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+    return _ENCODER.encode(value)
 
 
 def rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
@@ -39,8 +43,14 @@ def json_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
 def values(array: pa.Array) -> list[Any]:
     """The values of an array, ready for JSON."""
     kind = array.type
-    if pa.types.is_null(kind):
-        return [None] * len(array)
+    if (
+        pa.types.is_null(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_integer(kind)
+        or pa.types.is_string(kind)
+    ):
+        plain: list[Any] = array.to_pylist()
+        return plain
     if pa.types.is_dictionary(kind):
         return values(array.dictionary_decode())
     if pa.types.is_struct(kind):
@@ -55,6 +65,8 @@ def values(array: pa.Array) -> list[Any]:
         return _timestamps(array)
     if pa.types.is_date(kind) or pa.types.is_time(kind):
         return _texts(array, array.cast(pa.string()).to_pylist())
+    if pa.types.is_decimal(kind) and kind.scale == 0:
+        return [None if value is None else int(value) for value in array.to_pylist()]
     if pa.types.is_duration(kind):
         return list(array.cast(pa.int64()).to_pylist())
     return [_plain(value) for value in array.to_pylist()]

@@ -36,29 +36,34 @@ def _check_file(snapshot: Snapshot, use: StreamUse, label: str) -> Finding | Non
     where = Where(operator=label, subtask=use.subtask_index)
     what = _content(use)
     try:
-        stream = snapshot.opener.open(use.handle, what)
-        if not isinstance(stream.location, FileRange):
+        place = snapshot.opener.open(use.handle, what).location
+        if not isinstance(place, FileRange):
             return None
-        place = stream.location
         where = where.within(Where(file=place.url))
         size = snapshot.opener.stores.size(place.url)
     except StoreError as error:
         lost = _recorded(use)
         loss = f"{lost:,} bytes" if lost is not None else "all"
-        return fault(f"{error.what}: {loss} of {what} lost", where.within(error.where))
+        reason = "the file is missing" if _is_missing(snapshot, where.file) else error.what
+        return fault(f"{reason}: {loss} of {what} lost", where.within(error.where))
     except StateliftError as error:
         return of_error(error, where)
     if place.length is None:
         return None
     missing = place.start + place.length - size
     if missing > 0:
-        return fault(
-            f"the file is short by {missing:,} bytes of {place.start + place.length:,}: {what} is cut off",
-            where,
-        )
+        whole = place.start + place.length
+        return fault(f"the file is short by {missing:,} bytes of {whole:,}: {what} is cut off", where)
     if missing < 0 and not hasattr(use.handle, "start_pos") and not _is_changelog(use):
         return fault(f"the file has {-missing:,} bytes more than _metadata says: {what}", where)
     return None
+
+
+def _is_missing(snapshot: Snapshot, url: str | None) -> bool:
+    try:
+        return url is not None and not snapshot.opener.stores.exists(url)
+    except StoreError:
+        return False
 
 
 def _is_changelog(use: StreamUse) -> bool:

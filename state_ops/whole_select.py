@@ -80,6 +80,20 @@ class WholeSelect:
                 where=Where(key_group=twice[0][0]), todo="group or filter so that each key comes once",
             )  # fmt: skip
 
+        self._check_covered(state)
+
+    def _check_covered(self, state: KeyedState) -> None:
+        """Raise PlanError for an entry that no subtask's state would take up."""
+        ranges = [backend.key_groups for backend, _ in state.parts]
+        covered = " OR ".join(f"key_group BETWEEN {span.start} AND {span.end}" for span in ranges)
+        for (key_group,) in self.connection.execute(
+            f"SELECT key_group FROM after WHERE NOT ({covered}) LIMIT 1"
+        ).fetchall():
+            raise PlanError(
+                "the select gives a key of a subtask that does not have the state",
+                where=Where(key_group=key_group), todo="leave it out",
+            )  # fmt: skip
+
     def _checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         known = [name for name in self.table.schema.names if name not in ("key_group", "domain")]
         missing = [name for name in known if name not in batch.schema.names]

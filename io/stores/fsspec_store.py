@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import fsspec  # type: ignore[import-untyped]
+import fsspec
 
 from ...schemas.errors import InputError, StoreError
 from .base import (

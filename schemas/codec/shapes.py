@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from .. import types as t
 from . import binary, ops, pojo
+from .kryo_kernels import CLASSES, UNKNOWN
 from .program import (
     EIGHT_A_BYTE,
     EnumShape,
@@ -29,7 +30,7 @@ from .program import (
     UnionShape,
     VarShape,
 )
-from .scalars import FIXED, TEMPORAL, VARIABLE, WIDE, least_bytes, mask_bytes, null_in_band
+from .scalars import FIXED, TEMPORAL, VARIABLE, WIDE, least_bytes, mask_bytes
 
 __all__ = [
     "Builder",
@@ -166,7 +167,8 @@ class Builder:
                 return shape
             case t.KryoType() if not last:
                 offsets, data = self.variable()
-                self.emit(ops.KRYO, offsets, data, node.kryo)
+                bodies = bytes(CLASSES.get(name, UNKNOWN) for name in node.registered)
+                self.emit(ops.KRYO, offsets, data, node.kryo, self.constant(bodies), len(bodies))
                 return VarShape(arrow_type=pa.binary(), offsets=offsets, data=data)
         return self.rest()
 
@@ -295,13 +297,15 @@ class Builder:
         tag = self.slot(1)
         self.emit(ops.SWITCH, tag, len(node.alternatives), node.tag_width)
         cases = [self.emit(ops.CASE, 0, wire) for wire in node.tags]
-        nullable = [i for i, part in enumerate(node.alternatives) if null_in_band(part.type)]
+        nullable = []  # alternatives that may be null themselves
         bodies: list[tuple[int, Shape]] = []
         jumps = []
-        for case, part in zip(cases, node.alternatives, strict=True):
+        for number, (case, part) in enumerate(zip(cases, node.alternatives, strict=True)):
             self.patch(case, 1, len(self.code))
             shape = self.node(part.type, last)
-            if shape.valid < 0 and not isinstance(shape, NullShape):
+            if shape.valid >= 0 or isinstance(shape, NullShape):
+                nullable.append(number)
+            else:
                 shape = replace(shape, valid=self.slot(1))
                 self.emit(ops.PRESENT, shape.valid)
             bodies.append((case, shape))
@@ -359,7 +363,7 @@ class Builder:
         return self.flagged(lambda: self.node(node.inner, last), null_byte, node.padding)
 
     def flagged(self, inner: Callable[[], Shape], null_byte: int, padding: int = 0) -> Shape:
-        """A flag byte and then, where it is not ``null_byte``, the inner value."""
+        """A flag byte and then, where it is not ``null_byte``, the inner value; else ``padding`` (see CONST)."""
         at = self.emit(ops.FLAG, -1, 0, null_byte, 0)
         shape = inner()
         single = len(self.code) == at + 2 and not padding
@@ -438,9 +442,12 @@ def compile_delimited(element: t.DataType, *, wide_times: bool = False) -> Progr
 
 
 def compile_map_value(node: t.DataType, *, wide_times: bool = False) -> Program:
-    """The program of a MapState's value: an is-null byte, then the user value (spec 5.4, MAP)."""
+    """The program of a MapState's value: an is-null byte, then the user value (spec 5.4, MAP).
+
+    From the heap, Flink has the user's serializer write the null behind the flag too, and does not read that.
+    """
     builder = Builder(wide_times=wide_times)
-    return builder.finish(builder.flagged(lambda: _whole(builder, node, True), 1))
+    return builder.finish(builder.flagged(lambda: _whole(builder, node, True), 1, ops.TO_END))
 
 
 def compile_timer(key: t.DataType, namespace: t.DataType) -> Program:

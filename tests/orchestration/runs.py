@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,11 @@ def run(
     return job.execute_in_process(instance=instance, resources=resources, raise_on_error=False, **options)
 
 
+def with_resource(defs: dg.Definitions) -> dg.Definitions:
+    """The definitions in a code location that has the resource."""
+    return dg.Definitions.merge(defs, dg.Definitions(resources={"statelift": StateliftResource()}))
+
+
 def metadata_of(result: dg.ExecuteInProcessResult, asset: str) -> dict[str, Any]:
     """The metadata of an asset's materialization, without the prefix; tables as lists of rows."""
     (event,) = [
@@ -68,8 +74,9 @@ def checks_of(result: dg.ExecuteInProcessResult) -> dict[str, bool]:
 
 def shard_steps(result: dg.ExecuteInProcessResult) -> list[str]:
     """The mapped steps that were started, each as often as it was."""
-    return [
-        event.step_key.partition("[")[2].rstrip("]")
-        for event in result.all_events
-        if event.is_step_start and event.step_key and "run_shard[" in event.step_key
-    ]
+    return shards_started(result.all_events)
+
+
+def shards_started(events: Sequence[dg.DagsterEvent]) -> list[str]:
+    keys = [event.step_key or "" for event in events if event.is_step_start]
+    return [key.partition("[")[2].rstrip("]") for key in keys if "run_shard[" in key]

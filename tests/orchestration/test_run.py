@@ -10,6 +10,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from statelift.io.metadata import RelativeFileStateHandle, streams
 from statelift.orchestration import StateliftResource
 from statelift.state_ops.snapshot import open_snapshot
 
@@ -155,8 +156,20 @@ def test_canonical_parts_of_other_processes_are_joined_and_removed(golden: Path,
     result = run(repair_plan(golden, tmp_path / "new", format="canonical"), StateliftResource(workers=3))
     assert result.success
     assert all(checks_of(result).values())
-    names = [file.name for file in (tmp_path / "new").rglob("*") if file.is_file()]
-    assert [name for name in names if ".part-" in name or ".head" in name or name.endswith(".json")] == []
+    metadata = open_snapshot(str(tmp_path / "new")).metadata
+    handles = [use.handle for use in streams(metadata)]
+    referenced = {h.relative_path for h in handles if isinstance(h, RelativeFileStateHandle)}
+    found = {file.name for file in (tmp_path / "new").rglob("*") if file.is_file()}
+    assert found == referenced | {"_metadata"}
+
+
+def test_a_plan_that_changes_nothing_copies_without_any_shard(golden: Path, tmp_path: Path) -> None:
+    result = run(repair_plan(golden, tmp_path / "new", format=None, operators={}, checks={}))
+    assert result.success
+    assert all(checks_of(result).values())
+    assert shard_steps(result) == []
+    made = metadata_of(result, "new_savepoint")
+    assert (made["shards"], made["rows_changed"], made["carried_files"]) == (0, 0, 4)
 
 
 def test_a_plan_that_does_not_fit_fails_in_one_line_and_at_once(golden: Path, tmp_path: Path) -> None:

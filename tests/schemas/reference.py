@@ -626,6 +626,8 @@ def can_be_null(node: t.DataType) -> bool:
     )
     if isinstance(node, t.Scalar):
         return node.name in (*names, *times)
+    if isinstance(node, t.RawDataType):
+        return can_be_null(node.inner)
     return isinstance(node, (t.PojoType, t.NullableType))
 
 
@@ -730,7 +732,7 @@ def slot_of(node: t.DataType, value: Any, offset: int, size: int) -> tuple[bytes
 
     match node:
         case t.Scalar(name="float"):
-            return struct.pack("<f", value), b""
+            return struct.pack("<f", value).ljust(size, b"\0"), b""
         case t.Scalar(name="double"):
             return struct.pack("<d", value), b""
         case t.Scalar(name="string_data" | "bytes"):

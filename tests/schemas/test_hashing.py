@@ -123,6 +123,11 @@ def test_binary_rows() -> None:
     assert tuple(key_groups(hashes, m)[0] for m in (128, 300)) == (81, 45)
 
 
+def test_sql_keys_are_hashed_by_the_bytes_of_their_row() -> None:
+    node = t.RowDataType(fields=fields(LONG, t.scalar("string_data")))
+    assert hash_of({"__kind": 0, "f0": 77, "f1": "hello world"}, node) == -433607030
+
+
 def test_a_null_hashes_to_zero() -> None:
     hashes = java_hash(pa.array(["a", None]), STRING)
     assert hashes is not None

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import statelift
-from statelift.schemas.errors import FormatError, NameNotFoundError, SqlError, StoreError
+from statelift.schemas.errors import FormatError, InputError, NameNotFoundError, SqlError, StoreError
 from statelift.state_ops.duckdb_types import to_duckdb, to_duckdb_schema
 from statelift.state_ops.snapshot import KeyedState, Snapshot
 from statelift.state_ops.sql import describe, run_sql
@@ -62,6 +62,12 @@ def test_an_operator_goes_by_its_uid_and_its_id_and_names_ignore_case(snapshot: 
     by_id = snapshot.operator("session-tracker").id
     for schema in ("session-tracker", "Session-Tracker", by_id):
         assert rows(snapshot, f'SELECT count(*) AS n FROM "{schema}".RECENT') == [{"n": 60}]
+
+
+def test_a_name_that_several_operators_have_is_not_guessed_at(snapshot: Snapshot) -> None:
+    with pytest.raises(InputError, match="name one as session-tracker or fraud-detector"):
+        rows(snapshot, 'FROM "KeyedProcess".recent')
+    assert rows(snapshot, 'SELECT count(*) AS n FROM "Process"."buffered-elements"') == [{"n": 60}]
 
 
 def test_an_operator_whose_uid_is_not_known_goes_by_the_hash_of_it() -> None:
@@ -214,8 +220,7 @@ def through_duckdb(array: pa.Array) -> pa.Array:
     connection.execute("SET TimeZone = 'UTC'").fetchall()
     connection.register("t", pa.Table.from_batches([batch]))
     relation = connection.sql("SELECT v FROM t")
-    make = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-    return make(1000).read_all()["v"].combine_chunks()
+    return relation.to_arrow_reader(1000).read_all()["v"].combine_chunks()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,382 @@
+# mypy: ignore-errors
+"""Where a Kryo value ends, for values made of JDK classes (spec "serializers", section 4).
+
+Every object names its class, by number or by name, so a value can be stepped over without the user's classes as
+long as it holds none. Kryo 2 (Flink 1.x) and Kryo 5 (2.x) lay some classes out differently.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .memory import get_1
+from .ops import BAD_KRYO, BAD_LENGTH, DEEP, SHORT
+from .slot_kernels import PART_OF_KERNEL
+
+# Bodies. Those up to DOUBLE are of classes that Kryo does not number for references.
+UNKNOWN, VARINT, BYTE, TWO, FOUR, EIGHT = range(6)
+(
+    STRING, COLLECTION, IMMUTABLE, AS_LIST, SORTED_SET, MAP, SORTED_MAP, EMPTY, ONE, PAIR, BITS, UUID, DATE, STAMP,
+    BIG_INTEGER, BIG_DECIMAL, BYTES, VARINTS, TWOS, FOURS, EIGHTS, STRINGS, OBJECTS, INSTANT, DURATION, LOCAL_DATE,
+    LOCAL_TIME, LOCAL_DATE_TIME, PATTERN, ADDRESS, LOCALE,
+) = range(6, 37)  # fmt: skip
+
+_U = "java.util."
+_C = "java.util.concurrent."
+_I = "java.util.ImmutableCollections$"
+CLASSES: dict[str, int] = {
+    "java.lang.Integer": VARINT, "java.lang.Long": VARINT, "java.lang.Boolean": BYTE, "java.lang.Byte": BYTE,
+    "java.lang.Short": TWO, "java.lang.Character": TWO, "java.lang.Float": FOUR, "java.lang.Double": EIGHT,
+    "java.lang.String": STRING, "java.net.URI": STRING, _U + "Currency": STRING, "java.lang.StringBuilder": STRING,
+    **{_U + name: COLLECTION for name in (
+        "ArrayList", "LinkedList", "HashSet", "LinkedHashSet", "ArrayDeque", "Vector", "Stack")},
+    **{_C + name: COLLECTION for name in (
+        "CopyOnWriteArrayList", "CopyOnWriteArraySet", "ConcurrentLinkedQueue", "ConcurrentLinkedDeque")},
+    **{_I + name: IMMUTABLE for name in ("ListN", "List12", "SetN", "Set12")},
+    _U + "Arrays$ArrayList": AS_LIST, _U + "TreeSet": SORTED_SET, _U + "PriorityQueue": SORTED_SET,
+    **{_U + name: MAP for name in ("HashMap", "LinkedHashMap", "Hashtable")},
+    _C + "ConcurrentHashMap": MAP, _I + "MapN": MAP, _I + "Map1": MAP,
+    _U + "TreeMap": SORTED_MAP, _C + "ConcurrentSkipListMap": SORTED_MAP,
+    **{_U + "Collections$Empty" + name: EMPTY for name in ("List", "Map", "Set")},
+    _U + "Collections$SingletonList": ONE, _U + "Collections$SingletonSet": ONE, _U + "Optional": ONE,
+    _U + "Collections$SingletonMap": PAIR, _U + "BitSet": BITS, _U + "UUID": UUID, _U + "Date": DATE,
+    "java.sql.Date": DATE, "java.sql.Time": DATE, "java.sql.Timestamp": STAMP,
+    "java.math.BigInteger": BIG_INTEGER, "java.math.BigDecimal": BIG_DECIMAL, "[B": BYTES, "[I": VARINTS,
+    "[J": VARINTS, "[S": TWOS, "[C": TWOS, "[F": FOURS, "[D": EIGHTS, "[Ljava.lang.String;": STRINGS,
+    "[Ljava.lang.Object;": OBJECTS, "java.time.Instant": INSTANT, "java.time.Duration": DURATION,
+    "java.time.LocalDate": LOCAL_DATE, "java.time.LocalTime": LOCAL_TIME,
+    "java.time.LocalDateTime": LOCAL_DATE_TIME, _U + "regex.Pattern": PATTERN,
+    "java.net.InetSocketAddress": ADDRESS, _U + "Locale": LOCALE,
+}  # fmt: skip
+"""Classes whose bodies are known, by name."""
+
+_PRIMITIVES = ("Integer", "String", "Float", "Boolean", "Byte", "Character", "Short", "Long", "Double")
+DEFAULT_IDS: dict[str, int] = {
+    **{"java.lang." + name: i for i, name in enumerate(_PRIMITIVES)},
+    **{name: i for i, name in enumerate((
+        _U + "Arrays$ArrayList", _U + "BitSet", _U + "PriorityQueue", _U + "regex.Pattern", "java.sql.Date",
+        "java.sql.Time", "java.sql.Timestamp", "java.net.URI", "java.net.InetSocketAddress", _U + "UUID",
+        _U + "Locale", "java.text.SimpleDateFormat"), 73)},
+}  # fmt: skip
+"""Kryo's numbers of classes that Flink always registers; the snapshot's own begin at :data:`FIRST_ID`."""
+FIRST_ID = 85
+
+_ids = np.zeros(FIRST_ID, np.uint8)
+for _name, _id in DEFAULT_IDS.items():
+    _ids[_id] = CLASSES.get(_name, UNKNOWN)
+_encoded = [name.encode() for name in CLASSES]
+_text = np.frombuffer(b"".join(_encoded), np.uint8)
+_starts = np.concatenate([[0], np.cumsum([len(name) for name in _encoded])]).astype(np.int64)
+_kinds = np.array(list(CLASSES.values()), np.int64)
+
+# What a frame still has to read, ``n`` times: objects with their class, objects of one class, a body, the elements
+# of a Kryo 5 collection.
+_CLASS_OBJECT, _OBJECT, _OBJECT_OR_NULL, _BODY, _ELEMENTS = range(5)
+_DEPTH = 96
+_NAMES = 64
+
+
+@njit(**PART_OF_KERNEL)
+def _varlong(buf, pos, end):
+    """(value, next position); the position is -1 at the end of the data, or after ten bytes."""
+    value = np.int64(0)
+    shift = np.int64(0)
+    while pos < end and shift < 70:
+        byte = get_1(buf, pos)
+        pos += 1
+        value |= (byte & 0x7F) << min(shift, 63)
+        if byte < 0x80 or shift == 56:  # the ninth byte of a long has eight bits of value
+            return value, pos
+        shift += 7
+    return value, np.int64(-1)
+
+
+@njit(**PART_OF_KERNEL)
+def _varint(buf, pos, end):
+    value = np.int64(0)
+    shift = np.int64(0)
+    while pos < end and shift <= 28:
+        byte = get_1(buf, pos)
+        pos += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, pos
+        shift += 7
+    return value, np.int64(-1)
+
+
+@njit(**PART_OF_KERNEL)
+def _flagged(buf, pos, end):
+    """A varint whose first byte keeps a flag in bit 7: (value, next position); the caller looks at the flag."""
+    if pos >= end:
+        return np.int64(0), np.int64(-1)
+    byte = get_1(buf, pos)
+    pos += 1
+    value = byte & 0x3F
+    if byte & 0x40 == 0:
+        return value, pos
+    more, pos = _varint(buf, pos, end)
+    return value | more << 6, pos
+
+
+@njit(**PART_OF_KERNEL)
+def _string(buf, pos, end):
+    """(next position, start, length) of a string; the length is -1 where it is not plain ASCII. Position -1: short."""
+    if pos >= end:
+        return np.int64(-1), pos, pos
+    start = pos
+    if get_1(buf, pos) < 0x80:
+        while pos < end and get_1(buf, pos) < 0x80:
+            pos += 1
+        return (pos + 1 if pos < end else np.int64(-1)), start, pos + 1 - start
+    n, pos = _flagged(buf, pos, end)
+    if pos < 0:
+        return np.int64(-1), start, start
+    start = pos
+    ascii_only = True
+    for _ in range(n - 1):
+        if pos >= end:
+            return np.int64(-1), start, start
+        byte = get_1(buf, pos)
+        if byte >= 0x80:
+            ascii_only = False
+        pos += 1 if byte < 0x80 else 2 if byte < 0xE0 else 3
+    if pos > end:
+        return np.int64(-1), start, start
+    return pos, start, (pos - start if ascii_only else np.int64(-1))
+
+
+@njit(**PART_OF_KERNEL)
+def _kind_of_name(buf, start, length):
+    for k in range(_kinds.size):
+        if _starts[k + 1] - _starts[k] == length:
+            same = True
+            for i in range(length):
+                byte = get_1(buf, start + i)
+                if i == length - 1:
+                    byte &= 0x7F
+                same = same and byte == _text[_starts[k] + i]
+            if same:
+                return _kinds[k]
+    return np.int64(UNKNOWN)
+
+
+@njit(**PART_OF_KERNEL)
+def _class(buf, pos, end, pool, first, count, names, seen):
+    """(next position or minus a reason, body, names seen): body -1 is null."""
+    tag, p = _varint(buf, pos, end)
+    if p < 0:
+        return np.int64(-SHORT), np.int64(0), seen
+    if tag == 0:
+        return p, np.int64(-1), seen
+    if tag > 1:
+        number = tag - 2
+        kind = np.int64(UNKNOWN)
+        if number < FIRST_ID:
+            kind = np.int64(_ids[number])
+        elif number - FIRST_ID < count:
+            kind = get_1(pool, first + number - FIRST_ID)
+        return p, kind, seen
+    number, p = _varint(buf, p, end)
+    if p < 0:
+        return np.int64(-SHORT), np.int64(0), seen
+    if number < seen:
+        return p, names[number], seen
+    if number > seen or seen >= _NAMES:
+        return np.int64(-BAD_KRYO), np.int64(0), seen
+    p, start, length = _string(buf, p, end)
+    if p < 0:
+        return np.int64(-SHORT), np.int64(0), seen
+    kind = _kind_of_name(buf, start, length) if length > 0 else np.int64(UNKNOWN)
+    names[seen] = kind
+    return p, kind, seen + 1
+
+
+@njit(**PART_OF_KERNEL)
+def _local_time(buf, pos, end):
+    """Kryo 5: hour, minute, second, nanoseconds, cut off where the rest is zero: the last part is inverted."""
+    for _ in range(3):
+        if pos >= end:
+            return np.int64(-1)
+        pos += 1
+        if get_1(buf, pos - 1) >= 0x80:
+            return pos
+    return _varint(buf, pos, end)[1]
+
+
+@njit(**PART_OF_KERNEL)
+def _flat(buf, pos, end, kind, five):
+    """The next position behind a body that holds no other objects; -1 where the data ends, -2 for other bodies."""
+    n = np.int64(0)
+    if kind == VARINT or kind == DATE:
+        return _varlong(buf, pos, end)[1]
+    if kind == STRING or kind == PATTERN or kind == ADDRESS:
+        p = _string(buf, pos, end)[0]
+        if p >= 0 and (kind == ADDRESS or (kind == PATTERN and five)):
+            p = _varint(buf, p, end)[1]
+        return p
+    if kind == LOCALE and five:
+        for _ in range(3):
+            pos = _string(buf, pos, end)[0] if pos >= 0 else pos
+        return pos
+    if kind == BITS:
+        n, pos = _varint(buf, pos, end)
+        n *= 8
+    elif kind == UUID and five:
+        n = np.int64(16)
+    elif kind == BYTES or kind == BIG_INTEGER or kind == BIG_DECIMAL:
+        n, pos = _varint(buf, pos, end)
+        n = max(n - 1, 0)
+        if kind == BIG_DECIMAL and pos >= 0 and n <= end - pos:
+            return _varint(buf, pos + n, end)[1]
+    elif kind == TWOS or kind == FOURS or kind == EIGHTS:
+        n, pos = _varint(buf, pos, end)
+        n = max(n - 1, 0) * (2 if kind == TWOS else 4 if kind == FOURS else 8)
+    elif kind == VARINTS:
+        n, pos = _varint(buf, pos, end)
+        for _ in range(n - 1):
+            if pos >= 0:
+                pos = _varlong(buf, pos, end)[1]
+        return pos
+    elif kind == UUID or kind == STAMP or kind == INSTANT or (kind == DURATION and not five):
+        pos = _varlong(buf, pos, end)[1]
+        return _varlong(buf, pos, end)[1] if pos >= 0 else pos
+    elif kind == DURATION:
+        return _varint(buf, pos + 8, end)[1] if pos + 8 <= end else np.int64(-1)
+    elif kind == LOCAL_DATE or (kind == LOCAL_DATE_TIME and five):
+        if five:
+            pos = _varint(buf, pos, end)[1]
+            pos = pos + 2 if pos >= 0 and pos + 2 <= end else np.int64(-1)
+            return _local_time(buf, pos, end) if kind == LOCAL_DATE_TIME and pos >= 0 else pos
+        return _varint(buf, pos + 4, end)[1] if pos + 4 <= end else np.int64(-1)
+    elif kind == LOCAL_TIME:
+        if five:
+            return _local_time(buf, pos, end)
+        pos = _varint(buf, pos + 2, end)[1] if pos + 2 <= end else np.int64(-1)
+        n = np.int64(1)
+    elif kind == BYTE or kind == TWO or kind == FOUR or kind == EIGHT:
+        n = np.int64(1 if kind == BYTE else 2 if kind == TWO else 4 if kind == FOUR else 8)
+    elif kind != EMPTY:
+        return np.int64(-2)
+    if pos < 0 or n > end - pos:
+        return np.int64(-1)
+    return pos + n
+
+
+@njit(**PART_OF_KERNEL)
+def skip_kryo(buf, pos, end, five, pool, first, count):
+    """The position behind one ``writeClassAndObject``, or minus a reason.
+
+    ``five`` is true for Kryo 5; ``pool[first:first + count]`` are the bodies of the registered classes from
+    number 85 on.
+    """
+    names = np.empty(_NAMES, np.int64)
+    seen = np.int64(0)
+    todo = np.empty(_DEPTH, np.int64)
+    left = np.empty(_DEPTH, np.int64)
+    kinds = np.empty(_DEPTH, np.int64)
+    depth = 1
+    todo[0], left[0], kinds[0] = _CLASS_OBJECT, 1, 0
+    while depth > 0:
+        top = depth - 1
+        if left[top] <= 0:
+            depth -= 1
+            continue
+        task = todo[top]
+        kind = kinds[top]
+        if task == _ELEMENTS:
+            # Of one class: the class, whether there are nulls, the objects.
+            n = left[top]
+            pos, kind, seen = _class(buf, pos, end, pool, first, count, names, seen)
+            if pos < 0:
+                return pos
+            if kind < 0:
+                depth -= 1
+                continue
+            nulls = np.int64(0)
+            if kinds[top] == 0:
+                if pos >= end:
+                    return np.int64(-SHORT)
+                nulls = get_1(buf, pos)
+                pos += 1
+            todo[top], left[top], kinds[top] = (_OBJECT_OR_NULL if nulls else _OBJECT), n, kind
+            continue
+        left[top] -= 1
+        if task == _CLASS_OBJECT:
+            pos, kind, seen = _class(buf, pos, end, pool, first, count, names, seen)
+            if pos < 0:
+                return pos
+            if kind < 0:
+                continue
+        if kind == UNKNOWN or kind > LOCALE:
+            return np.int64(-BAD_KRYO)
+        if task != _BODY and kind > EIGHT:
+            ref, pos = _varint(buf, pos, end)
+            if pos < 0:
+                return np.int64(-SHORT)
+            if ref != 1:
+                continue
+        elif task == _OBJECT_OR_NULL:
+            if pos >= end:
+                return np.int64(-SHORT)
+            pos += 1
+            if get_1(buf, pos - 1) == 0:
+                continue
+        after = _flat(buf, pos, end, kind, five)
+        if after == -1:
+            return np.int64(-SHORT)
+        if after >= 0:
+            pos = after
+            continue
+        if depth + 2 > _DEPTH:
+            return np.int64(-DEEP)
+        n = np.int64(1)
+        flag = np.int64(0)
+        if kind == SORTED_MAP or kind == SORTED_SET:
+            if not five:
+                # The comparator, then the body of a map or collection.
+                todo[depth], left[depth], kinds[depth] = _BODY, 1, MAP if kind == SORTED_MAP else COLLECTION
+                todo[depth + 1], left[depth + 1], kinds[depth + 1] = _CLASS_OBJECT, 1, 0
+                depth += 2
+                continue
+        if kind == COLLECTION or kind == IMMUTABLE or kind == AS_LIST or kind == SORTED_SET:
+            if five:
+                flag = get_1(buf, pos) & 0x80 if pos < end else np.int64(0)
+                n, pos = _flagged(buf, pos, end)
+                n -= 1
+            else:
+                n, pos = _varint(buf, pos, end)
+        elif kind == MAP or kind == SORTED_MAP:
+            n, pos = _varint(buf, pos, end)
+            n = (n - 1 if five else n) * 2
+        elif kind == STRINGS or kind == OBJECTS:
+            n, pos = _varint(buf, pos, end)
+            n -= 1
+        elif kind == PAIR:
+            n = np.int64(2)
+        elif kind == LOCAL_DATE_TIME:
+            todo[depth], left[depth], kinds[depth] = _OBJECT, 1, LOCAL_TIME
+            todo[depth + 1], left[depth + 1], kinds[depth + 1] = _OBJECT, 1, LOCAL_DATE
+            depth += 2
+            continue
+        elif kind != ONE:
+            return np.int64(-BAD_KRYO)
+        if pos < 0:
+            return np.int64(-SHORT)
+        if n > end - pos:
+            return np.int64(-BAD_LENGTH)
+        if kind == AS_LIST and not five:
+            pos, _component, seen = _class(buf, pos, end, pool, first, count, names, seen)
+            if pos < 0:
+                return pos
+        todo[depth], left[depth], kinds[depth] = _CLASS_OBJECT, n, 0
+        if kind == STRINGS:
+            todo[depth], kinds[depth] = _OBJECT, STRING
+        elif flag:
+            todo[depth], kinds[depth] = _ELEMENTS, np.int64(kind == IMMUTABLE)
+        depth += 1
+        if kind == SORTED_MAP or kind == SORTED_SET:
+            todo[depth], left[depth], kinds[depth] = _CLASS_OBJECT, 1, 0
+            depth += 1
+    return pos
