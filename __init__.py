@@ -1,8 +1,8 @@
 """Apache Flink state as data: open a snapshot that Flink wrote, read it as tables, write one Flink restores.
 
-    >>> snapshot = statelift.open("s3://state/savepoints/savepoint-5c1a2b-0f3e9d")
-    >>> snapshot.state("session-tracker", "user-state").to_arrow()
-    >>> snapshot.sql('SELECT key FROM "session-tracker"."user-state" WHERE value.lastSeenTimestamp < 0')
+>>> snapshot = statelift.open("s3://state/savepoints/savepoint-5c1a2b-0f3e9d")
+>>> snapshot.state("session-tracker", "user-state").to_arrow()
+>>> snapshot.sql('SELECT key FROM "session-tracker"."user-state" WHERE value.lastSeenTimestamp < 0')
 """
 
 from importlib import import_module

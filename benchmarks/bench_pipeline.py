@@ -106,7 +106,12 @@ def header() -> KeyedBackendHeader:
     scalar = build.scalar
     user = build.pojo(
         "com.acme.User",
-        {"id": scalar("String"), "seen": scalar("Long"), "fixed": scalar("Boolean"), "status": scalar("String")},
+        {
+            "id": scalar("String"),
+            "seen": scalar("Long"),
+            "fixed": scalar("Boolean"),
+            "status": scalar("String"),
+        },
     )
     states = tuple(
         StateMetaInfo(
@@ -162,8 +167,6 @@ def generate(folder: Path, keys: int) -> int:
     metadata = Metadata(version=3, checkpoint_id=1, operator_states=(operator,))
     stores.put(str(folder / "_metadata"), write_metadata(metadata))
     return size
-
-
 
 
 if __name__ == "__main__":

@@ -106,7 +106,9 @@ class Reader:
         if n == 0:
             return None
         if n - 1 > self.remaining:
-            raise self.error(f"{what} of {n - 1} characters cannot be held in the {self.remaining} bytes left")
+            raise self.error(
+                f"{what} of {n - 1} characters cannot be held in the {self.remaining} bytes left"
+            )
         units = [self.varint(what) for _ in range(n - 1)]
         if any(unit > 0xFFFF for unit in units):
             raise self.error(f"{what} holds a character above 16 bits")

@@ -64,9 +64,10 @@ class KeyedTable:
     def splits_ttl(self) -> bool:
         """Whether the last access is a column of its own: an opaque value behind it does not hide it, but that of
         a list's elements does, since nothing tells where one ends."""
-        return self.has_ttl and (
-            self.opaque is None or (self.type.kind != "list" and t.opaque_at_end(self.type.value))
-        )
+        value = self.type.value
+        if value is None or not self.has_ttl:
+            return False
+        return self.opaque is None or (self.type.kind != "list" and t.opaque_at_end(value))
 
     @cached_property
     def opaque(self) -> t.OpaqueType | None:

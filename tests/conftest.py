@@ -26,7 +26,9 @@ BUCKET = "state"
 
 # Property tests: quick by default, HYPOTHESIS_PROFILE=long for a search worth a coffee.
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
-settings.register_profile("quick", max_examples=60, deadline=None, derandomize=True, suppress_health_check=_SLOW)
+settings.register_profile(
+    "quick", max_examples=60, deadline=None, derandomize=True, suppress_health_check=_SLOW
+)
 settings.register_profile("long", max_examples=5000, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 

@@ -14,7 +14,9 @@ BIN = Path(sys.executable).parent
 
 
 def run(*command: str, cwd: Path = ROOT, **env: str) -> None:
-    done = subprocess.run(command, cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
 
 

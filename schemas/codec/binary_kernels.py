@@ -13,13 +13,14 @@ from numba import njit
 
 from .memory import get_1, get_4, get_8, load_i4, put_1, put_4, put_8, set_word, store_i4, word
 from .ops import BAD_BINARY, BAD_LENGTH, FRAME_WORDS, SHORT
+from .slot_kernels import PART_OF_KERNEL
 
 BASE, STOP, CURRENT, LEFT, LOOP, START, INDEX, KIND = range(8)
 #: How a frame ends: alone behind an i4 size, in a slot of the frame below, as the keys or values of a map.
 ALONE, NESTED, KEYS, VALUES = range(4)
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def open_value(buf, pos, end, stack, depth, nested, least):
     """Make the frame at ``depth`` for a binary value of at least ``least`` bytes: the position behind the value, or
     minus a reason. Nested ones are found through the current slot of the frame below, and leave ``pos``."""
@@ -48,7 +49,7 @@ def open_value(buf, pos, end, stack, depth, nested, least):
     return after
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def open_elements(buf, stack, depth, size):
     """Set the frame at ``depth``, whose BASE and STOP are set, to the first element of its array: the count, or
     minus a reason. ``size`` is the bytes of an element."""
@@ -68,7 +69,7 @@ def open_elements(buf, stack, depth, size):
     return n
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def find_bytes(buf, stack, depth, inline):
     """(position, length) of the bytes that the current slot holds or points at; the length is -1 if it is wrong."""
     frame = (depth - 1) * FRAME_WORDS
@@ -85,7 +86,7 @@ def find_bytes(buf, stack, depth, inline):
     return base, size
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def put_slot(out, stack, depth, at, start):
     """Point the current slot of the frame below ``depth`` at [start, at) and pad it to words: the next position."""
     frame = (depth - 1) * FRAME_WORDS
@@ -97,7 +98,7 @@ def put_slot(out, stack, depth, at, start):
     return at
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def start_elements(out, at, stack, depth, n, size, kind):
     """Write the count, null bits and zeroed elements of an array at ``at`` and make its frame: the next position."""
     frame = depth * FRAME_WORDS
@@ -115,7 +116,7 @@ def start_elements(out, at, stack, depth, n, size, kind):
     return at + total
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def finish_value(out, stack, depth, at):
     """Close the topmost frame, whose value ends at ``at``: write its size where its KIND says; the next position."""
     frame = (depth - 1) * FRAME_WORDS

@@ -19,11 +19,9 @@ from .binary_kernels import (
     LOOP,
     START,
     STOP,
-    find_bytes,
     open_elements,
     open_value,
 )
-from .kryo_kernels import skip_kryo
 from .memory import (
     get_1,
     get_2,
@@ -39,8 +37,9 @@ from .memory import (
     set_word,
     word,
 )
-from .text_kernels import copy_bytes, is_utf8, take_big_integer, take_int128, take_text, take_varint
-from .time_kernels import take_local, take_stamp, timestamp_of
+from .slot_kernels import claim, push_1, push_2, push_4, push_8, push_length
+from .take_kernels import take_bytes, take_value
+from .text_kernels import take_text, take_varint
 
 _MIN8 = np.int64(-0x8000000000000000)
 _F = ops.FRAME_WORDS
@@ -85,60 +84,43 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
             if op == ops.END:
                 break
             if op == ops.I8 or op == ops.I8_FLIPPED:
-                h = word(head, a)
                 if pos + 8 > end:
                     reason = ops.SHORT
                     break
-                if h >= word(limit, a):
+                value = load_i8(buf, pos)
+                if not push_8(mem, head, limit, a, value if op == ops.I8 else value ^ _MIN8):
                     reason = ops.OVERFLOW
                     break
-                value = load_i8(buf, pos)
-                put_8(mem, h, value if op == ops.I8 else value ^ _MIN8)
-                set_word(head, a, h + 8)
                 pos += 8
             elif op == ops.I4:
-                h = word(head, a)
                 if pos + 4 > end:
                     reason = ops.SHORT
                     break
-                if h >= word(limit, a):
+                if not push_4(mem, head, limit, a, load_i4(buf, pos)):
                     reason = ops.OVERFLOW
                     break
-                put_4(mem, h, load_i4(buf, pos))
-                set_word(head, a, h + 4)
                 pos += 4
             elif op == ops.I1 or op == ops.BOOL:
-                h = word(head, a)
                 if pos >= end:
                     reason = ops.SHORT
                     break
-                if h >= word(limit, a):
+                value = get_1(buf, pos)
+                if not push_1(mem, head, limit, a, value if op == ops.I1 else np.int64(value != 0)):
                     reason = ops.OVERFLOW
                     break
-                value = get_1(buf, pos)
-                put_1(mem, h, value if op == ops.I1 else np.int64(value != 0))
-                set_word(head, a, h + 1)
                 pos += 1
             elif op == ops.I2:
-                h = word(head, a)
                 if pos + 2 > end:
                     reason = ops.SHORT
                     break
-                if h >= word(limit, a):
+                if not push_2(mem, head, limit, a, load_i2(buf, pos)):
                     reason = ops.OVERFLOW
                     break
-                put_2(mem, h, load_i2(buf, pos))
-                set_word(head, a, h + 2)
                 pos += 2
             elif op == ops.F_I8 or op == ops.F_I4 or op == ops.F_I2 or op == ops.F_I1 or op == ops.F_BOOL:
                 size = np.int64(8 if op == ops.F_I8 else 4 if op == ops.F_I4 else 2 if op == ops.F_I2 else 1)
-                h = word(head, a)
-                v = word(head, b)
                 if pos >= end:
                     reason = ops.SHORT
-                    break
-                if h >= word(limit, a) or v >= word(limit, b):
-                    reason = ops.OVERFLOW
                     break
                 flag = get_1(buf, pos)
                 if flag > 1:
@@ -146,7 +128,7 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                     break
                 pos += 1
                 value = np.int64(0)
-                present = np.int64(flag != word(code, at + 3))
+                present = flag != word(code, at + 3)
                 if present:
                     if pos + size > end:
                         reason = ops.SHORT
@@ -162,6 +144,10 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                     else:
                         value = np.int64(get_1(buf, pos) != 0)
                     pos += size
+                h = claim(head, limit, a, size)
+                if h < 0 or not push_1(mem, head, limit, b, np.int64(present)):
+                    reason = ops.OVERFLOW
+                    break
                 if op == ops.F_I8:
                     put_8(mem, h, value)
                 elif op == ops.F_I4:
@@ -170,15 +156,7 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                     put_2(mem, h, value)
                 else:
                     put_1(mem, h, value)
-                put_1(mem, v, present)
-                set_word(head, a, h + size)
-                set_word(head, b, v + 1)
             elif op == ops.STR or op == ops.F_STR or op == ops.STR_VALUE:
-                h = word(head, a)
-                d = word(head, b)
-                if h + 4 >= word(limit, a):
-                    reason = ops.OVERFLOW
-                    break
                 n = np.int64(0)
                 if op == ops.F_STR:
                     if pos >= end:
@@ -204,14 +182,10 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                             break
                     if op == ops.STR_VALUE:
                         n += 1
-                if op != ops.STR_VALUE:
-                    s = word(code, at + 3)
-                    v = word(head, s)
-                    if v >= word(limit, s):
-                        reason = ops.OVERFLOW
-                        break
-                    put_1(mem, v, np.int64(n > 0))
-                    set_word(head, s, v + 1)
+                full = op != ops.STR_VALUE and not push_1(
+                    mem, head, limit, word(code, at + 3), np.int64(n > 0)
+                )
+                d = word(head, b)
                 after = d
                 if n > 1:
                     p, after = take_text(buf, pos, end, n - 1, mem, d, word(limit, b) - d)
@@ -220,8 +194,9 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                         break
                     pos = p
                     set_word(head, b, after)
-                put_4(mem, h + 4, get_4(mem, h) + (after - d))
-                set_word(head, a, h + 4)
+                if full or not push_length(mem, head, limit, a, after - d):
+                    reason = ops.OVERFLOW
+                    break
             elif op == ops.FLAG:
                 if pos >= end:
                     reason = ops.SHORT
@@ -234,12 +209,9 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                 if flag == word(code, at + 3):
                     pc = b
                 elif word(code, at + 4):
-                    h = word(head, a)
-                    if h >= word(limit, a):
+                    if not push_1(mem, head, limit, a, np.int64(1)):
                         reason = ops.OVERFLOW
                         break
-                    put_1(mem, h, np.int64(1))
-                    set_word(head, a, h + 1)
             elif op == ops.POJO:
                 if pos >= end:
                     reason = ops.SHORT
@@ -278,84 +250,54 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                 if flag != 2 and case < 0:
                     reason = ops.SUBCLASS
                     break
-                h = word(head, a)
-                if h >= word(limit, a):
+                if not push_1(mem, head, limit, a, np.int64(1)):
                     reason = ops.OVERFLOW
                     break
-                put_1(mem, h, np.int64(1))
-                set_word(head, a, h + 1)
                 if cases:
-                    s = word(code, at + 4)
-                    v = word(code, at + 5)
-                    h = word(head, s)
-                    hv = word(head, v)
-                    if h >= word(limit, s) or hv >= word(limit, v):
+                    number = case if case >= 0 else np.int64(0)
+                    full = not push_4(mem, head, limit, word(code, at + 4), number)
+                    if full or not push_1(mem, head, limit, word(code, at + 5), np.int64(case >= 0)):
                         reason = ops.OVERFLOW
                         break
-                    put_4(mem, h, case if case >= 0 else np.int64(0))
-                    put_1(mem, hv, np.int64(case >= 0))
-                    set_word(head, s, h + 4)
-                    set_word(head, v, hv + 1)
                     pc = word(code, at + 8 * (case + 1) + 1) if case >= 0 else pc + cases
             elif op == ops.JUMP:
                 pc = a
             elif op == ops.PRESENT:
-                h = word(head, a)
-                if h >= word(limit, a):
+                if not push_1(mem, head, limit, a, np.int64(1)):
                     reason = ops.OVERFLOW
                     break
-                put_1(mem, h, np.int64(1))
-                set_word(head, a, h + 1)
             elif op == ops.MARK:
-                h = word(head, a)
-                if h >= word(limit, a):
+                if not push_8(mem, head, limit, a, pos):
                     reason = ops.OVERFLOW
                     break
-                put_8(mem, h, pos)
-                set_word(head, a, h + 8)
             elif op == ops.FILL1:
-                h = word(head, a)
-                if h >= word(limit, a):
+                if not push_1(mem, head, limit, a, np.int64(0)):
                     reason = ops.OVERFLOW
                     break
-                put_1(mem, h, np.int64(0))
-                set_word(head, a, h + 1)
             elif op == ops.FILL2:
-                h = word(head, a)
-                if h >= word(limit, a):
+                if not push_2(mem, head, limit, a, np.int64(0)):
                     reason = ops.OVERFLOW
                     break
-                put_2(mem, h, np.int64(0))
-                set_word(head, a, h + 2)
             elif op == ops.FILL4:
-                h = word(head, a)
-                if h >= word(limit, a):
+                if not push_4(mem, head, limit, a, np.int64(0)):
                     reason = ops.OVERFLOW
                     break
-                put_4(mem, h, np.int64(0))
-                set_word(head, a, h + 4)
-            elif op == ops.FILL8 or op == ops.FILL16:
-                h = word(head, a)
-                if h >= word(limit, a):
+            elif op == ops.FILL8:
+                if not push_8(mem, head, limit, a, np.int64(0)):
+                    reason = ops.OVERFLOW
+                    break
+            elif op == ops.FILL16:
+                h = claim(head, limit, a, 16)
+                if h < 0:
                     reason = ops.OVERFLOW
                     break
                 put_8(mem, h, np.int64(0))
-                if op == ops.FILL16:
-                    put_8(mem, h + 8, np.int64(0))
-                    h += 8
-                set_word(head, a, h + 8)
+                put_8(mem, h + 8, np.int64(0))
             elif op == ops.FILL_OFFSET:
-                h = word(head, a)
-                if h + 4 >= word(limit, a):
+                if not push_length(mem, head, limit, a, np.int64(0)):
                     reason = ops.OVERFLOW
                     break
-                put_4(mem, h + 4, get_4(mem, h))
-                set_word(head, a, h + 4)
             elif op == ops.LIST or op == ops.BLOCK or op == ops.MASKED_LIST:
-                h = word(head, a)
-                if h + 4 >= word(limit, a):
-                    reason = ops.OVERFLOW
-                    break
                 if depth >= ops.STACK:
                     reason = ops.DEEP
                     break
@@ -385,8 +327,9 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                     if n < 0 or n * least > end - pos or n > end - pos + 65536:
                         reason = ops.BAD_LENGTH
                         break
-                put_4(mem, h + 4, get_4(mem, h) + n)
-                set_word(head, a, h + 4)
+                if not push_length(mem, head, limit, a, n):
+                    reason = ops.OVERFLOW
+                    break
                 if n == 0:
                     pc = b
                 else:
@@ -411,15 +354,12 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                             break
                         pos += 1
             elif op == ops.DELIMITED:
-                h = word(head, a)
-                if h + 4 >= word(limit, a):
-                    reason = ops.OVERFLOW
-                    break
                 if depth >= ops.STACK:
                     reason = ops.DEEP
                     break
-                put_4(mem, h + 4, get_4(mem, h) + np.int64(pos != end))
-                set_word(head, a, h + 4)
+                if not push_length(mem, head, limit, a, np.int64(pos != end)):
+                    reason = ops.OVERFLOW
+                    break
                 if pos == end:
                     pc = b
                 else:
@@ -471,20 +411,14 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                 if null:
                     pc = b
                 elif word(code, at + 4):
-                    h = word(head, a)
-                    if h >= word(limit, a):
+                    if not push_1(mem, head, limit, a, np.int64(1)):
                         reason = ops.OVERFLOW
                         break
-                    put_1(mem, h, np.int64(1))
-                    set_word(head, a, h + 1)
             elif op == ops.ROW_KIND:
                 mask = get_1(buf, word(stack, (depth - 1) * _F + BASE))
-                h = word(head, a)
-                if h >= word(limit, a):
+                if not push_1(mem, head, limit, a, (mask >> 7 & 1) | (mask >> 6 & 1) << 1):
                     reason = ops.OVERFLOW
                     break
-                put_1(mem, h, (mask >> 7 & 1) | (mask >> 6 & 1) << 1)
-                set_word(head, a, h + 1)
             elif op == ops.UNMASK or op == ops.B_END:
                 depth -= 1
             elif op == ops.BRANCH:
@@ -499,12 +433,9 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                 if flag == word(code, at + 3):
                     pc = b
                 elif word(code, at + 4):
-                    h = word(head, a)
-                    if h >= word(limit, a):
+                    if not push_1(mem, head, limit, a, np.int64(1)):
                         reason = ops.OVERFLOW
                         break
-                    put_1(mem, h, np.int64(1))
-                    set_word(head, a, h + 1)
             elif op == ops.SWITCH:
                 size = word(code, at + 3)
                 if pos + size > end:
@@ -518,12 +449,9 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                 if case < 0:
                     reason = ops.BAD_TAG
                     break
-                h = word(head, a)
-                if h >= word(limit, a):
+                if not push_1(mem, head, limit, a, case):
                     reason = ops.OVERFLOW
                     break
-                put_1(mem, h, case)
-                set_word(head, a, h + 1)
                 pos += size
                 pc = word(code, at + 8 * (case + 1) + 1)
             elif op == ops.CONST:
@@ -540,19 +468,16 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                     break
                 pos += 1
             elif op == ops.ENUM:
-                h = word(head, a)
                 if pos + 4 > end:
                     reason = ops.SHORT
-                    break
-                if h >= word(limit, a):
-                    reason = ops.OVERFLOW
                     break
                 n = load_i4(buf, pos)
                 if n < 0 or n >= b:
                     reason = ops.BAD_ENUM
                     break
-                put_4(mem, h, n)
-                set_word(head, a, h + 4)
+                if not push_4(mem, head, limit, a, n):
+                    reason = ops.OVERFLOW
+                    break
                 pos += 4
             elif op == ops.FRAME:
                 if pos + 4 > end:
@@ -575,254 +500,6 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                     break
                 depth -= 1
                 end = word(stack, depth * _F + STOP)
-            elif op == ops.BLOB or op == ops.REST or op == ops.RAW or op == ops.B_BYTES or op == ops.KRYO:
-                extra = word(code, at + 3)
-                start = pos
-                after = pos
-                if op == ops.BLOB:
-                    n = np.int64(-1)
-                    if pos + 4 <= end:
-                        n = load_i4(buf, pos)
-                        start = pos + 4
-                    after = start + n
-                elif op == ops.REST:
-                    n = end - pos - extra
-                    after = start + n
-                elif op == ops.RAW:
-                    n = extra
-                    after = start + n
-                elif op == ops.KRYO:
-                    after = skip_kryo(buf, pos, end, extra == 5, pool, word(code, at + 4), word(code, at + 5))
-                    n = after - pos if after >= 0 else after
-                else:
-                    start, n = find_bytes(buf, stack, depth, word(code, at + 4))
-                if n < 0 or after > end:
-                    reason = ops.BAD_LENGTH if op != ops.B_BYTES else ops.BAD_BINARY
-                    if op == ops.KRYO:
-                        reason = -n
-                    break
-                h = word(head, a)
-                d = word(head, b)
-                room = word(limit, b) - d
-                if h + 4 >= word(limit, a) or n > room:
-                    reason = ops.OVERFLOW
-                    break
-                if (op == ops.BLOB or op == ops.B_BYTES) and extra and not is_utf8(buf, start, n):
-                    reason = ops.BAD_STRING
-                    break
-                copy_bytes(buf, start, n, mem, d, room)
-                put_4(mem, h + 4, get_4(mem, h) + n)
-                set_word(head, a, h + 4)
-                set_word(head, b, d + n)
-                pos = after
-            elif op == ops.VARIANT:
-                if pos + 8 > end:
-                    reason = ops.SHORT
-                    break
-                n = load_i4(buf, pos)
-                m = load_i4(buf, pos + 4)
-                if n < 0 or m < 0 or n + m > end - pos - 8:
-                    reason = ops.BAD_LENGTH
-                    break
-                pos += 8
-                for k in range(2):
-                    s = word(code, at + 1 + 2 * k)
-                    t = word(code, at + 2 + 2 * k)
-                    h = word(head, s)
-                    d = word(head, t)
-                    room = word(limit, t) - d
-                    if h + 4 >= word(limit, s) or n > room:
-                        reason = ops.OVERFLOW
-                        break
-                    copy_bytes(buf, pos, n, mem, d, room)
-                    put_4(mem, h + 4, get_4(mem, h) + n)
-                    set_word(head, s, h + 4)
-                    set_word(head, t, d + n)
-                    pos += n
-                    n = m
-                if reason != ops.OK:
-                    break
-            elif op == ops.BIG_INT or op == ops.BIG_DECIMAL:
-                s = word(code, at + 3)
-                h = word(head, a)
-                d = word(head, b)
-                v = word(head, s)
-                if h + 4 >= word(limit, a) or v >= word(limit, s):
-                    reason = ops.OVERFLOW
-                    break
-                p, after, present = take_big_integer(buf, pos, end, mem, d, word(limit, b) - d)
-                if p < 0:
-                    reason = after
-                    break
-                pos = p
-                put_4(mem, h + 4, get_4(mem, h) + (after - d))
-                put_1(mem, v, np.int64(present))
-                set_word(head, a, h + 4)
-                set_word(head, b, after)
-                set_word(head, s, v + 1)
-                if op == ops.BIG_DECIMAL:
-                    s = word(code, at + 4)
-                    h = word(head, s)
-                    if h >= word(limit, s):
-                        reason = ops.OVERFLOW
-                        break
-                    scale = np.int64(0)
-                    if present:
-                        if pos + 4 > end:
-                            reason = ops.SHORT
-                            break
-                        scale = load_i4(buf, pos)
-                        pos += 4
-                    put_4(mem, h, scale)
-                    set_word(head, s, h + 4)
-            elif (
-                op == ops.DECIMAL_LONG
-                or op == ops.DECIMAL_BYTES
-                or op == ops.DECIMAL_FIXED
-                or op == ops.B_DECIMAL_LONG
-                or op == ops.B_DECIMAL_BYTES
-            ):
-                h = word(head, a)
-                if h >= word(limit, a):
-                    reason = ops.OVERFLOW
-                    break
-                start = pos
-                n = b
-                if op == ops.DECIMAL_LONG:
-                    n = np.int64(8)
-                elif op == ops.DECIMAL_BYTES:
-                    if pos + 4 > end:
-                        reason = ops.SHORT
-                        break
-                    n = load_i4(buf, pos)
-                    start = pos + 4
-                elif op == ops.B_DECIMAL_LONG:
-                    value = get_8(buf, word(stack, (depth - 1) * _F + CURRENT))
-                    put_8(mem, h, value)
-                    put_8(mem, h + 8, value >> 63)
-                    set_word(head, a, h + 16)
-                    continue
-                elif op == ops.B_DECIMAL_BYTES:
-                    start, n = find_bytes(buf, stack, depth, np.int64(0))
-                    if n < 0:
-                        reason = ops.BAD_BINARY
-                        break
-                if op != ops.B_DECIMAL_BYTES:
-                    if n < 0 or n > end - start:
-                        reason = ops.BAD_LENGTH
-                        break
-                    pos = start + n
-                if take_int128(buf, start, n, mem, h):
-                    reason = ops.RANGE
-                    break
-                set_word(head, a, h + 16)
-            elif (
-                op == ops.MILLIS
-                or op == ops.INSTANT
-                or op == ops.SQL_TIMESTAMP
-                or op == ops.WIDE_INSTANT
-                or op == ops.WIDE_SQL_TIMESTAMP
-            ):
-                h = word(head, a)
-                v = word(head, b)
-                w = np.int64(0)
-                if h >= word(limit, a) or v >= word(limit, b):
-                    reason = ops.OVERFLOW
-                    break
-                if op == ops.WIDE_INSTANT or op == ops.WIDE_SQL_TIMESTAMP:
-                    s = word(code, at + 3)
-                    w = word(head, s)
-                    if w >= word(limit, s):
-                        reason = ops.OVERFLOW
-                        break
-                    set_word(head, s, w + 4)
-                p = take_stamp(op, buf, pos, end, mem, h, v, w)
-                if p < 0:
-                    reason = -p
-                    break
-                pos = p
-                set_word(head, a, h + 8)
-                set_word(head, b, v + 1)
-            elif (
-                op == ops.LOCAL_DATE
-                or op == ops.LOCAL_TIME
-                or op == ops.LOCAL_DATE_TIME
-                or op == ops.WIDE_DATE
-                or op == ops.WIDE_DATE_TIME
-            ):
-                h = word(head, a)
-                v = word(head, b)
-                month = np.int64(0)
-                day = np.int64(0)
-                w = np.int64(0)
-                if h >= word(limit, a) or v >= word(limit, b):
-                    reason = ops.OVERFLOW
-                    break
-                if op == ops.WIDE_DATE or op == ops.WIDE_DATE_TIME:
-                    s = word(code, at + 3)
-                    t = word(code, at + 4)
-                    month = word(head, s)
-                    day = word(head, t)
-                    if month >= word(limit, s) or day >= word(limit, t):
-                        reason = ops.OVERFLOW
-                        break
-                    set_word(head, s, month + 1)
-                    set_word(head, t, day + 1)
-                    if op == ops.WIDE_DATE_TIME:
-                        s = word(code, at + 5)
-                        w = word(head, s)
-                        if w >= word(limit, s):
-                            reason = ops.OVERFLOW
-                            break
-                        set_word(head, s, w + 8)
-                p = take_local(op, buf, pos, end, mem, h, v, month, day, w)
-                if p < 0:
-                    reason = -p
-                    break
-                pos = p
-                narrow = op == ops.LOCAL_DATE or op == ops.WIDE_DATE or op == ops.WIDE_DATE_TIME
-                set_word(head, a, h + (4 if narrow else 8))
-                set_word(head, b, v + 1)
-            elif (
-                op == ops.TIMESTAMP_DATA
-                or op == ops.WIDE_TIMESTAMP_DATA
-                or op == ops.B_TIMESTAMP
-                or op == ops.B_WIDE_TIMESTAMP
-            ):
-                h = word(head, a)
-                if h >= word(limit, a):
-                    reason = ops.OVERFLOW
-                    break
-                if op == ops.TIMESTAMP_DATA or op == ops.WIDE_TIMESTAMP_DATA:
-                    if pos + 12 > end:
-                        reason = ops.SHORT
-                        break
-                    millis = load_i8(buf, pos)
-                    nanos = load_i4(buf, pos + 8)
-                    pos += 12
-                else:
-                    frame = (depth - 1) * _F
-                    both = get_8(buf, word(stack, frame + CURRENT))
-                    nanos = both & 0xFFFFFFFF
-                    start = word(stack, frame + BASE) + (both >> 32)
-                    if both >> 32 < 0 or start + 8 > word(stack, frame + STOP):
-                        reason = ops.BAD_BINARY
-                        break
-                    millis = get_8(buf, start)
-                if op == ops.WIDE_TIMESTAMP_DATA or op == ops.B_WIDE_TIMESTAMP:
-                    w = word(head, b)
-                    if w >= word(limit, b):
-                        reason = ops.OVERFLOW
-                        break
-                    put_4(mem, w, nanos)
-                    set_word(head, b, w + 4)
-                else:
-                    fits, millis = timestamp_of(millis, nanos, b)
-                    if not fits:
-                        reason = ops.RANGE
-                        break
-                put_8(mem, h, millis)
-                set_word(head, a, h + 8)
             elif op == ops.B_ROW:
                 if depth >= ops.STACK:
                     reason = ops.DEEP
@@ -837,31 +514,28 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                 base = word(stack, frame + BASE)
                 set_word(stack, frame + START, base + header)
                 depth += 1
-                h = word(head, b)
-                if h >= word(limit, b):
+                if not push_1(mem, head, limit, b, get_1(buf, base)):
                     reason = ops.OVERFLOW
                     break
-                put_1(mem, h, get_1(buf, base))
-                set_word(head, b, h + 1)
-            elif op == ops.B_1 or op == ops.B_2 or op == ops.B_4 or op == ops.B_8:
-                h = word(head, a)
-                if h >= word(limit, a):
-                    reason = ops.OVERFLOW
-                    break
+            elif op == ops.B_8 or op == ops.B_4 or op == ops.B_2 or op == ops.B_1:
                 current = word(stack, (depth - 1) * _F + CURRENT)
-                if op == ops.B_1:
-                    put_1(mem, h, get_1(buf, current))
-                    h += 1
-                elif op == ops.B_2:
-                    put_2(mem, h, get_2(buf, current))
-                    h += 2
+                if op == ops.B_8:
+                    done = push_8(mem, head, limit, a, get_8(buf, current))
                 elif op == ops.B_4:
-                    put_4(mem, h, get_4(buf, current))
-                    h += 4
+                    done = push_4(mem, head, limit, a, get_4(buf, current))
+                elif op == ops.B_2:
+                    done = push_2(mem, head, limit, a, get_2(buf, current))
                 else:
-                    put_8(mem, h, get_8(buf, current))
-                    h += 8
-                set_word(head, a, h)
+                    done = push_1(mem, head, limit, a, get_1(buf, current))
+                if not done:
+                    reason = ops.OVERFLOW
+                    break
+            elif op == ops.BLOB or op == ops.B_BYTES:
+                p = take_bytes(op, code, at, pool, buf, pos, end, mem, head, limit, stack, depth)
+                if p < 0:
+                    reason = -p
+                    break
+                pos = p
             elif op == ops.B_ARRAY or op == ops.B_MAP:
                 if depth + 1 >= ops.STACK:
                     reason = ops.DEEP
@@ -872,10 +546,6 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                     break
                 pos = p
                 frame = depth * _F
-                h = word(head, a)
-                if h + 4 >= word(limit, a):
-                    reason = ops.OVERFLOW
-                    break
                 if op == ops.B_ARRAY:
                     n = open_elements(buf, stack, depth, word(code, at + 3))
                     if n < 0:
@@ -896,8 +566,9 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                     n = get_4(buf, base + 4)
                     set_word(stack, frame + LEFT, n)
                     depth += 1
-                put_4(mem, h + 4, get_4(mem, h) + n)
-                set_word(head, a, h + 4)
+                if not push_length(mem, head, limit, a, n):
+                    reason = ops.OVERFLOW
+                    break
             elif op == ops.B_MAP_KEYS or op == ops.B_MAP_VALUES:
                 below = (depth - 1) * _F
                 frame = depth * _F
@@ -928,8 +599,11 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                 else:
                     depth -= 1
             else:
-                reason = ops.BAD_TAG
-                break
+                p = take_value(op, code, at, pool, buf, pos, end, mem, head, limit, stack, depth)
+                if p < 0:
+                    reason = -p
+                    break
+                pos = p
         if reason == ops.OK and lie == ops.EXACT and pos != end:
             reason = ops.TRAILING
         if reason != ops.OK:

@@ -24,9 +24,9 @@ from .binary_kernels import (
     START,
     VALUES,
     finish_value,
-    put_slot,
     start_elements,
 )
+from .give_kernels import give_bytes, give_value
 from .memory import (
     get_1,
     get_2,
@@ -42,11 +42,10 @@ from .memory import (
     store_i8,
     word,
 )
-from .text_kernels import copy_bytes, fits_int128, put_big_integer, put_int128, put_text, put_varint
-from .time_kernels import put_local, put_stamp
+from .slot_kernels import advance
+from .text_kernels import put_text, put_varint
 
 _MIN8 = np.int64(-0x8000000000000000)
-_MILLI = np.int64(1_000_000)
 _F = ops.FRAME_WORDS
 #: The most that one instruction writes beside strings, masks and binary values.
 _ROOM = 32
@@ -86,25 +85,17 @@ def encode(code, pool, rows, out, offsets, mem, head, base, failure):
             if op == ops.END:
                 break
             if op == ops.I8 or op == ops.I8_FLIPPED:
-                h = word(head, a)
-                value = get_8(mem, h)
+                value = get_8(mem, advance(head, a, 8))
                 store_i8(out, at, value if op == ops.I8 else value ^ _MIN8)
-                set_word(head, a, h + 8)
                 at += 8
             elif op == ops.I4 or op == ops.ENUM:
-                h = word(head, a)
-                store_i4(out, at, get_4(mem, h))
-                set_word(head, a, h + 4)
+                store_i4(out, at, get_4(mem, advance(head, a, 4)))
                 at += 4
             elif op == ops.I1 or op == ops.BOOL:
-                h = word(head, a)
-                put_1(out, at, get_1(mem, h))
-                set_word(head, a, h + 1)
+                put_1(out, at, get_1(mem, advance(head, a, 1)))
                 at += 1
             elif op == ops.I2:
-                h = word(head, a)
-                store_i2(out, at, get_2(mem, h))
-                set_word(head, a, h + 2)
+                store_i2(out, at, get_2(mem, advance(head, a, 2)))
                 at += 2
             elif op == ops.F_I8 or op == ops.F_I4 or op == ops.F_I2 or op == ops.F_I1 or op == ops.F_BOOL:
                 size = np.int64(8 if op == ops.F_I8 else 4 if op == ops.F_I4 else 2 if op == ops.F_I2 else 1)
@@ -352,204 +343,6 @@ def encode(code, pool, rows, out, offsets, mem, head, base, failure):
                 depth -= 1
                 start = word(stack, depth * _F + BASE)
                 store_i4(out, start, at - start - 4)
-            elif op == ops.BLOB or op == ops.REST or op == ops.RAW or op == ops.KRYO:
-                h = word(head, a)
-                start = get_4(mem, h)
-                n = get_4(mem, h + 4) - start
-                need = n + _ROOM
-                if at + need > size_of_out:
-                    reason = ops.OVERFLOW
-                    break
-                if op == ops.RAW and n != word(code, where + 3):
-                    reason = ops.BAD_LENGTH
-                    break
-                if op == ops.BLOB:
-                    store_i4(out, at, n)
-                    at += 4
-                copy_bytes(mem, word(base, b) + start, n, out, at, size_of_out - at)
-                at += n
-                set_word(head, a, h + 4)
-            elif op == ops.B_BYTES:
-                h = word(head, a)
-                start = get_4(mem, h)
-                n = get_4(mem, h + 4) - start
-                need = n + _ROOM
-                if at + need > size_of_out:
-                    reason = ops.OVERFLOW
-                    break
-                set_word(head, a, h + 4)
-                if n <= 7 and word(code, where + 4):
-                    current = word(stack, (depth - 1) * _F + CURRENT)
-                    for k in range(n):
-                        put_1(out, current + k, get_1(mem, word(base, b) + start + k))
-                    put_1(out, current + 7, n | 0x80)
-                else:
-                    copy_bytes(mem, word(base, b) + start, n, out, at, size_of_out - at)
-                    at = put_slot(out, stack, depth, at + n, at)
-            elif op == ops.VARIANT:
-                s = word(code, where + 3)
-                h = word(head, a)
-                g = word(head, s)
-                n = get_4(mem, h + 4) - get_4(mem, h)
-                m = get_4(mem, g + 4) - get_4(mem, g)
-                need = n + m + _ROOM
-                if at + need > size_of_out:
-                    reason = ops.OVERFLOW
-                    break
-                store_i4(out, at, n)
-                store_i4(out, at + 4, m)
-                at += 8
-                copy_bytes(mem, word(base, b) + get_4(mem, h), n, out, at, size_of_out - at)
-                at += n
-                start = word(base, word(code, where + 4)) + get_4(mem, g)
-                copy_bytes(mem, start, m, out, at, size_of_out - at)
-                at += m
-                set_word(head, a, h + 4)
-                set_word(head, s, g + 4)
-            elif op == ops.BIG_INT or op == ops.BIG_DECIMAL:
-                s = word(code, where + 3)
-                h = word(head, a)
-                v = word(head, s)
-                start = get_4(mem, h)
-                stop = get_4(mem, h + 4)
-                present = get_1(mem, v) != 0
-                need = stop - start + _ROOM
-                if present and stop == start:
-                    reason = ops.BAD_LENGTH
-                    break
-                if at + need > size_of_out:
-                    reason = ops.OVERFLOW
-                    break
-                set_word(head, a, h + 4)
-                set_word(head, s, v + 1)
-                if present:
-                    at = put_big_integer(out, at, mem, word(base, b) + start, word(base, b) + stop)
-                else:
-                    store_i4(out, at, np.int64(0))
-                    at += 4
-                if op == ops.BIG_DECIMAL:
-                    s = word(code, where + 4)
-                    h = word(head, s)
-                    if present:
-                        store_i4(out, at, get_4(mem, h))
-                        at += 4
-                    set_word(head, s, h + 4)
-            elif (
-                op == ops.DECIMAL_LONG
-                or op == ops.DECIMAL_BYTES
-                or op == ops.DECIMAL_FIXED
-                or op == ops.B_DECIMAL_LONG
-                or op == ops.B_DECIMAL_BYTES
-            ):
-                h = word(head, a)
-                low = get_8(mem, h)
-                high = get_8(mem, h + 8)
-                set_word(head, a, h + 16)
-                if op == ops.DECIMAL_BYTES:
-                    after = put_int128(out, at + 4, np.int64(0), low, high)
-                    store_i4(out, at, after - at - 4)
-                    at = after
-                elif op == ops.B_DECIMAL_BYTES:
-                    # Flink keeps 16 bytes whatever the number needs.
-                    put_8(out, at, np.int64(0))
-                    put_8(out, at + 8, np.int64(0))
-                    n = put_int128(out, at, np.int64(0), low, high) - at
-                    frame = (depth - 1) * _F
-                    put_8(out, word(stack, frame + CURRENT), (at - word(stack, frame + BASE)) << 32 | n)
-                    at += 16
-                else:
-                    size = b if op == ops.DECIMAL_FIXED else np.int64(8)
-                    need = size + _ROOM
-                    if at + need > size_of_out:
-                        reason = ops.OVERFLOW
-                        break
-                    if not fits_int128(low, high, size):
-                        reason = ops.RANGE
-                        break
-                    if op == ops.B_DECIMAL_LONG:
-                        put_8(out, word(stack, (depth - 1) * _F + CURRENT), low)
-                    else:
-                        at = put_int128(out, at, size, low, high)
-            elif (
-                op == ops.MILLIS
-                or op == ops.INSTANT
-                or op == ops.SQL_TIMESTAMP
-                or op == ops.WIDE_INSTANT
-                or op == ops.WIDE_SQL_TIMESTAMP
-            ):
-                h = word(head, a)
-                v = word(head, b)
-                nanos = np.int64(0)
-                if op == ops.WIDE_INSTANT or op == ops.WIDE_SQL_TIMESTAMP:
-                    s = word(code, where + 3)
-                    w = word(head, s)
-                    nanos = get_4(mem, w)
-                    set_word(head, s, w + 4)
-                at = put_stamp(op, out, at, get_8(mem, h), get_1(mem, v) != 0, nanos)
-                set_word(head, a, h + 8)
-                set_word(head, b, v + 1)
-            elif (
-                op == ops.LOCAL_DATE
-                or op == ops.LOCAL_TIME
-                or op == ops.LOCAL_DATE_TIME
-                or op == ops.WIDE_DATE
-                or op == ops.WIDE_DATE_TIME
-            ):
-                h = word(head, a)
-                v = word(head, b)
-                month = np.int64(0)
-                day = np.int64(0)
-                nanos = np.int64(0)
-                if op == ops.LOCAL_TIME or op == ops.LOCAL_DATE_TIME:
-                    value = get_8(mem, h)
-                    set_word(head, a, h + 8)
-                else:
-                    value = get_4(mem, h)
-                    value -= (value >> 31) << 32
-                    set_word(head, a, h + 4)
-                if op == ops.WIDE_DATE or op == ops.WIDE_DATE_TIME:
-                    s = word(code, where + 3)
-                    w = word(head, s)
-                    month = get_1(mem, w)
-                    set_word(head, s, w + 1)
-                    s = word(code, where + 4)
-                    w = word(head, s)
-                    day = get_1(mem, w)
-                    set_word(head, s, w + 1)
-                    if op == ops.WIDE_DATE_TIME:
-                        s = word(code, where + 5)
-                        w = word(head, s)
-                        nanos = get_8(mem, w)
-                        set_word(head, s, w + 8)
-                at = put_local(op, out, at, value, get_1(mem, v) != 0, month, day, nanos)
-                set_word(head, b, v + 1)
-            elif (
-                op == ops.TIMESTAMP_DATA
-                or op == ops.WIDE_TIMESTAMP_DATA
-                or op == ops.B_TIMESTAMP
-                or op == ops.B_WIDE_TIMESTAMP
-            ):
-                h = word(head, a)
-                millis = get_8(mem, h)
-                set_word(head, a, h + 8)
-                if op == ops.WIDE_TIMESTAMP_DATA or op == ops.B_WIDE_TIMESTAMP:
-                    w = word(head, b)
-                    nanos = get_4(mem, w)
-                    set_word(head, b, w + 4)
-                else:
-                    per_milli = _MILLI // b
-                    value = millis
-                    millis = value // per_milli
-                    nanos = (value - millis * per_milli) * b
-                if op == ops.TIMESTAMP_DATA or op == ops.WIDE_TIMESTAMP_DATA:
-                    store_i8(out, at, millis)
-                    store_i4(out, at + 8, nanos)
-                    at += 12
-                else:
-                    frame = (depth - 1) * _F
-                    put_8(out, at, millis)
-                    put_8(out, word(stack, frame + CURRENT), (at - word(stack, frame + BASE)) << 32 | nanos)
-                    at += 8
             elif op == ops.B_ROW:
                 header = (a + 8 + 63) >> 6 << 3
                 total = header + (a << 3)
@@ -574,22 +367,22 @@ def encode(code, pool, rows, out, offsets, mem, head, base, failure):
                 set_word(stack, frame + KIND, np.int64(NESTED if nested else ALONE))
                 depth += 1
                 at += total
-            elif op == ops.B_1 or op == ops.B_2 or op == ops.B_4 or op == ops.B_8:
-                h = word(head, a)
+            elif op == ops.B_8 or op == ops.B_4 or op == ops.B_2 or op == ops.B_1:
                 current = word(stack, (depth - 1) * _F + CURRENT)
-                if op == ops.B_1:
-                    put_1(out, current, get_1(mem, h))
-                    h += 1
-                elif op == ops.B_2:
-                    put_2(out, current, get_2(mem, h))
-                    h += 2
+                if op == ops.B_8:
+                    put_8(out, current, get_8(mem, advance(head, a, 8)))
                 elif op == ops.B_4:
-                    put_4(out, current, get_4(mem, h))
-                    h += 4
+                    put_4(out, current, get_4(mem, advance(head, a, 4)))
+                elif op == ops.B_2:
+                    put_2(out, current, get_2(mem, advance(head, a, 2)))
                 else:
-                    put_8(out, current, get_8(mem, h))
-                    h += 8
-                set_word(head, a, h)
+                    put_1(out, current, get_1(mem, advance(head, a, 1)))
+            elif op == ops.BLOB or op == ops.B_BYTES:
+                p = give_bytes(op, code, where, out, at, size_of_out, mem, head, base, stack, depth)
+                if p < 0:
+                    reason = -p
+                    break
+                at = p
             elif op == ops.B_ARRAY:
                 h = word(head, a)
                 n = get_4(mem, h + 4) - get_4(mem, h)
@@ -659,8 +452,11 @@ def encode(code, pool, rows, out, offsets, mem, head, base, failure):
                 at = finish_value(out, stack, depth, at)
                 depth -= 1
             else:
-                reason = ops.BAD_TAG
-                break
+                p = give_value(op, code, where, out, at, size_of_out, mem, head, base, stack, depth)
+                if p < 0:
+                    reason = -p
+                    break
+                at = p
         if reason != ops.OK:
             break
         row += 1

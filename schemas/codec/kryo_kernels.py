@@ -12,8 +12,7 @@ from numba import njit
 
 from .memory import get_1
 from .ops import BAD_KRYO, BAD_LENGTH, DEEP, SHORT
-
-_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+from .slot_kernels import PART_OF_KERNEL
 
 # Bodies. Those up to DOUBLE are of classes that Kryo does not number for references.
 UNKNOWN, VARINT, BYTE, TWO, FOUR, EIGHT = range(6)
@@ -78,7 +77,7 @@ _DEPTH = 96
 _NAMES = 64
 
 
-@njit(**_OPTIONS)
+@njit(**PART_OF_KERNEL)
 def _varlong(buf, pos, end):
     """(value, next position); the position is -1 at the end of the data, or after ten bytes."""
     value = np.int64(0)
@@ -93,7 +92,7 @@ def _varlong(buf, pos, end):
     return value, np.int64(-1)
 
 
-@njit(**_OPTIONS)
+@njit(**PART_OF_KERNEL)
 def _varint(buf, pos, end):
     value = np.int64(0)
     shift = np.int64(0)
@@ -107,7 +106,7 @@ def _varint(buf, pos, end):
     return value, np.int64(-1)
 
 
-@njit(**_OPTIONS)
+@njit(**PART_OF_KERNEL)
 def _flagged(buf, pos, end):
     """A varint whose first byte keeps a flag in bit 7: (value, next position); the caller looks at the flag."""
     if pos >= end:
@@ -121,7 +120,7 @@ def _flagged(buf, pos, end):
     return value | more << 6, pos
 
 
-@njit(**_OPTIONS)
+@njit(**PART_OF_KERNEL)
 def _string(buf, pos, end):
     """(next position, start, length) of a string; the length is -1 where it is not plain ASCII. Position -1: short."""
     if pos >= end:
@@ -148,7 +147,7 @@ def _string(buf, pos, end):
     return pos, start, (pos - start if ascii_only else np.int64(-1))
 
 
-@njit(**_OPTIONS)
+@njit(**PART_OF_KERNEL)
 def _kind_of_name(buf, start, length):
     for k in range(_kinds.size):
         if _starts[k + 1] - _starts[k] == length:
@@ -163,7 +162,7 @@ def _kind_of_name(buf, start, length):
     return np.int64(UNKNOWN)
 
 
-@njit(**_OPTIONS)
+@njit(**PART_OF_KERNEL)
 def _class(buf, pos, end, pool, first, count, names, seen):
     """(next position or minus a reason, body, names seen): body -1 is null."""
     tag, p = _varint(buf, pos, end)
@@ -194,7 +193,7 @@ def _class(buf, pos, end, pool, first, count, names, seen):
     return p, kind, seen + 1
 
 
-@njit(**_OPTIONS)
+@njit(**PART_OF_KERNEL)
 def _local_time(buf, pos, end):
     """Kryo 5: hour, minute, second, nanoseconds, cut off where the rest is zero: the last part is inverted."""
     for _ in range(3):
@@ -206,7 +205,7 @@ def _local_time(buf, pos, end):
     return _varint(buf, pos, end)[1]
 
 
-@njit(**_OPTIONS)
+@njit(**PART_OF_KERNEL)
 def _flat(buf, pos, end, kind, five):
     """The next position behind a body that holds no other objects; -1 where the data ends, -2 for other bodies."""
     n = np.int64(0)
@@ -265,7 +264,7 @@ def _flat(buf, pos, end, kind, five):
     return pos + n
 
 
-@njit(**_OPTIONS)
+@njit(**PART_OF_KERNEL)
 def skip_kryo(buf, pos, end, five, pool, first, count):
     """The position behind one ``writeClassAndObject``, or minus a reason.
 

@@ -48,23 +48,6 @@ CONST = next(_number)  # count: that many zero bytes, of no meaning (VoidNamespa
 EXPECT = next(_number)  # a byte that has to be there
 ENUM = next(_number)  # slot, number of constants
 FRAME, UNFRAME = _next(2)  # i4 length, and what it frames
-# Bytes: soff, sdata
-BLOB = next(_number)  # -, -, 1 if it is text: i4 length, bytes
-REST = next(_number)  # -, -, keep: the bytes up to the end of the value, less ``keep``
-RAW = next(_number)  # -, -, n: that many bytes
-VARIANT = next(_number)  # soff, sdata of the value; soff, sdata of the metadata
-BIG_INT = next(_number)  # -, -, svalid
-BIG_DECIMAL = next(_number)  # -, -, svalid, sscale
-DECIMAL_LONG, DECIMAL_BYTES, DECIMAL_FIXED = _next(3)  # slot of 16 bytes[, size]
-# Dates and times, null in band: slot, svalid
-MILLIS = next(_number)  # i8, Long.MIN_VALUE = null
-SQL_TIMESTAMP, INSTANT = _next(2)  # nanoseconds
-LOCAL_DATE, LOCAL_TIME, LOCAL_DATE_TIME = _next(3)  # days, nanoseconds of the day, nanoseconds
-TIMESTAMP_DATA = next(_number)  # slot, nanoseconds of the column's unit
-# The same where Arrow's 64 bits do not hold them
-WIDE_INSTANT, WIDE_SQL_TIMESTAMP = _next(2)  # sseconds or smillis, svalid, snanos
-WIDE_DATE, WIDE_DATE_TIME = _next(2)  # syear, svalid, smonth, sday[, snanos of the day]
-WIDE_TIMESTAMP_DATA = next(_number)  # smillis, snanos
 # Flink SQL's binary formats; a frame on the stack knows where the current field or element lies
 B_ROW = next(_number)  # fields, skind, 1 if nested in another binary value
 B_BIT = next(_number)  # svalid, target of the null path, field, own
@@ -72,14 +55,30 @@ B_ARRAY, B_ARRAY_NEXT = _next(2)  # soff, target behind the loop, bytes of an el
 B_ELEMENT_BIT = next(_number)  # svalid, target of the null path, -, own
 B_MAP, B_MAP_KEYS, B_MAP_VALUES = _next(3)  # soff, -, -, nested; target, bytes of an element
 B_END = next(_number)  # the row or map is done
-B_1, B_2, B_4, B_8 = _next(4)  # slot
-B_BYTES = next(_number)  # soff, sdata, 1 if it is text, 1 if short ones stand in the slot
-B_DECIMAL_LONG, B_DECIMAL_BYTES = _next(2)  # slot of 16 bytes
-B_TIMESTAMP = next(_number)  # slot, nanoseconds of the column's unit
-B_WIDE_TIMESTAMP = next(_number)  # smillis, snanos
-KRYO = next(_number)  # soff, sdata, Kryo's major version: one value, measured and kept as bytes
-
 MARK = next(_number)  # slot of 8 bytes: the position itself, for callers that cut a value in pieces
+
+# From here on each instruction is a value by itself, in groups that the kernels tell by their last one.
+# Bytes: soff, sdata
+BLOB = next(_number)  # -, -, 1 if it is text: i4 length, bytes
+REST = next(_number)  # -, -, keep: the bytes up to the end of the value, less ``keep``
+RAW = next(_number)  # -, -, n: that many bytes
+VARIANT = next(_number)  # soff, sdata of the value; soff, sdata of the metadata
+B_BYTES = next(_number)  # -, -, 1 if it is text, 1 if short ones stand in the slot
+KRYO = next(_number)  # -, -, Kryo's major version, bodies of registered classes in the pool, how many
+# Numbers of any size
+BIG_INT = next(_number)  # soff, sdata, svalid
+BIG_DECIMAL = next(_number)  # soff, sdata, svalid, sscale
+DECIMAL_LONG, DECIMAL_BYTES, DECIMAL_FIXED = _next(3)  # slot of 16 bytes[, size]
+B_DECIMAL_LONG, B_DECIMAL_BYTES = _next(2)  # slot of 16 bytes
+# Times, null in band: slot, svalid; the wide ones where Arrow's 64 bits do not hold them
+MILLIS = next(_number)  # i8, Long.MIN_VALUE = null
+SQL_TIMESTAMP, INSTANT = _next(2)  # nanoseconds
+WIDE_INSTANT, WIDE_SQL_TIMESTAMP = _next(2)  # sseconds or smillis, svalid, snanos
+LOCAL_DATE, LOCAL_TIME, LOCAL_DATE_TIME = _next(3)  # days, nanoseconds of the day, nanoseconds
+WIDE_DATE, WIDE_DATE_TIME = _next(2)  # syear, svalid, smonth, sday[, snanos of the day]
+TIMESTAMP_DATA, B_TIMESTAMP = _next(2)  # slot, nanoseconds of the column's unit
+WIDE_TIMESTAMP_DATA, B_WIDE_TIMESTAMP = _next(2)  # smillis, snanos
+B_1, B_2, B_4, B_8 = _next(4)  # slot
 
 #: CONST instead of a count: what is left of the value is dropped, and nothing is written.
 TO_END = -1

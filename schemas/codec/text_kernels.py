@@ -11,11 +11,12 @@ from numba import njit
 
 from .memory import get_1, get_8, load_i4, put_1, put_8, store_i4
 from .ops import BAD_LENGTH, BAD_STRING, OVERFLOW, RANGE, SHORT
+from .slot_kernels import PART_OF_KERNEL
 
 _HIGH_BITS = np.int64(-0x7F7F7F7F7F7F7F80)
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def take_varint(buf, pos, end):
     """(value, next position); the position is -1 where it runs past ``end`` or five bytes."""
     value = np.int64(0)
@@ -30,7 +31,7 @@ def take_varint(buf, pos, end):
     return value, np.int64(-1)
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def copy_bytes(src, start, n, out, at, room):
     """Copy ``n`` bytes; by words where both sides have 8 bytes to spare (``room`` counts those of ``out``)."""
     k = np.int64(0)
@@ -44,7 +45,7 @@ def copy_bytes(src, start, n, out, at, room):
             k += 1
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def take_text(buf, pos, end, units, mem, at, room):
     """Copies ``units`` varint UTF-16 units as UTF-8."""
     if units > end - pos:
@@ -71,7 +72,7 @@ def take_text(buf, pos, end, units, mem, at, room):
     return _take_wide_text(buf, pos, end, units, mem, at, room)
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def _take_wide_text(buf, pos, end, units, mem, at, room):
     pending = np.int64(0)
     limit = at + room
@@ -117,7 +118,7 @@ def _take_wide_text(buf, pos, end, units, mem, at, room):
     return pos, at
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def is_utf8(buf, pos, n):
     """Whether the bytes are UTF-8 as Arrow wants it: shortest forms, no surrogates."""
     stop = pos + n
@@ -146,7 +147,7 @@ def is_utf8(buf, pos, n):
     return True
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def take_big_integer(buf, pos, end, mem, at, room):
     """BigIntSerializer as two's complement: (next position, next address, present), or (-1, reason, False)."""
     if pos + 4 > end:
@@ -168,7 +169,7 @@ def take_big_integer(buf, pos, end, mem, at, room):
     return pos + n, at + n, True
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def take_int128(buf, pos, n, mem, at):
     """``n`` bytes of big-endian two's complement as a native 128-bit number at ``at``; OK (0) or RANGE."""
     sign = np.int64(-1) if n > 0 and get_1(buf, pos) >= 0x80 else np.int64(0)
@@ -189,7 +190,7 @@ def take_int128(buf, pos, n, mem, at):
     return 0
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def put_varint(out, at, value):
     while value >= 0x80:
         put_1(out, at, value & 0x7F | 0x80)
@@ -199,7 +200,7 @@ def put_varint(out, at, value):
     return at + 1
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def put_text(out, at, src, start, stop, plus):
     """StringValue of UTF-8 bytes (valid: they come from Arrow): varint(units + ``plus``), then the units.
 
@@ -247,7 +248,7 @@ def put_text(out, at, src, start, stop, plus):
     return at
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def put_big_integer(out, at, src, start, stop):
     """BigIntSerializer of two's complement bytes, with the short codes for 0, 1 and 10."""
     first = get_1(src, start)
@@ -261,7 +262,7 @@ def put_big_integer(out, at, src, start, stop):
     return at + stop - start
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def put_int128(out, at, size, low, high):
     """The number big-endian in ``size`` bytes, or in the fewest that hold it if ``size`` is 0: the next position."""
     if size == 0:
@@ -278,7 +279,7 @@ def put_int128(out, at, size, low, high):
     return at + size
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def _byte_of(low, high, index):
     if index < 8:
         return low >> (index * 8) & 0xFF
@@ -287,7 +288,7 @@ def _byte_of(low, high, index):
     return high >> 63 & 0xFF
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def fits_int128(low, high, size):
     """Whether ``size`` bytes hold the number."""
     sign = high >> 63

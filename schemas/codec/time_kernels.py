@@ -20,6 +20,7 @@ from .ops import (
     WIDE_INSTANT,
     WIDE_SQL_TIMESTAMP,
 )
+from .slot_kernels import PART_OF_KERNEL
 
 _MIN8 = np.int64(-0x8000000000000000)
 _MIN4 = np.int64(-0x80000000)
@@ -28,7 +29,7 @@ _MILLI = np.int64(1_000_000)
 _DAY_NANOS = np.int64(86_400_000_000_000)
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def days_from_civil(year, month, day):
     """Days since 1970-01-01 in the proleptic Gregorian calendar."""
     year -= np.int64(month <= 2)
@@ -38,7 +39,7 @@ def days_from_civil(year, month, day):
     return era * 146097 + year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + day_of_year - 719468
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def civil_from_days(days):
     """Year, month, day of a day count since 1970-01-01 in the proleptic Gregorian calendar."""
     days += 719468
@@ -51,7 +52,7 @@ def civil_from_days(days):
     return year_of_era + era * 400 + np.int64(month <= 2), month, day_of_year - (153 * shifted + 2) // 5 + 1
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def nanos_of(seconds, nanos):
     """Nanoseconds since the epoch, and whether they fit in 64 bits."""
     if seconds > 9_223_372_035 or seconds < -9_223_372_036 or nanos < 0 or nanos >= _NANOS:
@@ -59,7 +60,7 @@ def nanos_of(seconds, nanos):
     return True, seconds * _NANOS + nanos
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def timestamp_of(millis, nanos, unit):
     """A TimestampData in units of ``unit`` nanoseconds: whether that is exact and fits, and the number."""
     if nanos < 0 or nanos >= _MILLI or nanos % unit:
@@ -70,7 +71,7 @@ def timestamp_of(millis, nanos, unit):
     return True, millis * per_milli + nanos // unit
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def take_stamp(op, buf, pos, end, mem, slot, valid, nanos_slot):
     """MILLIS, INSTANT, SQL_TIMESTAMP and the wide ones; the slots are addresses that have room."""
     if pos + 8 > end:
@@ -97,7 +98,7 @@ def take_stamp(op, buf, pos, end, mem, slot, valid, nanos_slot):
     return pos + size
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def put_stamp(op, out, at, value, present, nanos):
     if op == MILLIS:
         store_i8(out, at, value if present else _MIN8)
@@ -112,7 +113,7 @@ def put_stamp(op, out, at, value, present, nanos):
     return at + 12
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def take_local(op, buf, pos, end, mem, slot, valid, month_slot, day_slot, nanos_slot):
     """LOCAL_DATE, LOCAL_TIME, LOCAL_DATE_TIME and the wide ones; the slots are addresses that have room."""
     only_date = op == LOCAL_DATE or op == WIDE_DATE
@@ -168,7 +169,7 @@ def take_local(op, buf, pos, end, mem, slot, valid, month_slot, day_slot, nanos_
     return pos + size
 
 
-@njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**PART_OF_KERNEL)
 def put_local(op, out, at, value, present, month, day, nanos):
     """``value`` is the days, the nanoseconds or, for the wide ones, the year."""
     year = value

@@ -12,6 +12,7 @@ from statelift.orchestration import StateliftTranslator, StateliftTranslatorData
 from statelift.orchestration import migration_definitions as definitions_of
 from statelift.orchestration.plans import VARIABLE, plans_of_environment
 from statelift.schemas.errors import PlanError
+from statelift.state_ops.checks import BUILT_IN
 from syrupy.assertion import SnapshotAssertion
 
 from .runs import repair_plan, with_resource
@@ -123,3 +124,9 @@ def test_a_folder_without_plans_or_with_a_wrong_one_is_an_error(
     (tmp_path / "wrong.yaml").write_text(f"source: {SOURCE}\n")
     with pytest.raises(PlanError, match="target"):
         plans_of_environment()
+
+
+def test_every_check_of_a_run_is_an_asset_check() -> None:
+    defs = build_definitions({"one": repair_plan(SOURCE, TARGET, checks={"own": "SELECT 1"})})
+    names = {key.name for key in defs.get_repository_def().asset_graph.asset_check_keys}
+    assert names == {name.replace("-", "_") for name in BUILT_IN} | {"own"}

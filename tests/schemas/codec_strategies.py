@@ -13,7 +13,7 @@ from statelift.schemas import types as t
 _WIDE = Context(prec=100)
 _INTEGERS = {
     "byte": 8, "short": 16, "int": 32, "long": 64, "count_window": 64, "flipped_long": 64, "days": 32,
-    "millis_of_day": 32, "micros_of_day": 64, "months": 32, "day_time_millis": 64, "timestamp_millis": 64,
+    "months": 32, "day_time_millis": 64, "timestamp_millis": 64,
     "timestamp_micros": 64, "timestamp_nanos": 64, "timestamp_millis_utc": 64, "timestamp_micros_utc": 64,
     "timestamp_nanos_utc": 64,
 }  # fmt: skip
@@ -27,6 +27,8 @@ _DAY = 86_400 * 10**9
 
 SCALARS: dict[str, st.SearchStrategy[Any]] = {
     **{name: st.integers(-(2 ** (n - 1)), 2 ** (n - 1) - 1) for name, n in _INTEGERS.items()},
+    "millis_of_day": st.integers(0, 86_399_999),
+    "micros_of_day": st.integers(0, 86_399_999_999),
     "boolean": st.booleans(),
     "char": st.integers(0, 0xFFFF),
     "float": st.floats(width=32, allow_nan=False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -71,10 +72,18 @@ def agree(node: t.DataType, raw: bytes) -> None:
         # Values that overlap, or elements without bytes, may need more room than a batch is given.
         assert expected is None or cursor.pos != len(raw) or failure.reason == ops.OVERFLOW
         return
-    decoded.validate(full=True)
+    validate(decoded)
     assert expected is not None
     assert cursor.pos == len(raw)
     assert repr(plain(decoded)) == repr(expected)
+
+
+def validate(array: pa.Array) -> None:
+    """Arrow's own check, but for numbers that damaged bytes make larger than their type says: they are kept."""
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid as error:
+        assert re.search("acceptable range|does not fit in precision", str(error)), error  # noqa: PT017
 
 
 def attempt(codec: Codec, raw: bytes) -> tuple[pa.Array | None, DecodeError | None]:
