@@ -40,6 +40,7 @@ class OperatorOverview:
     max_parallelism: int
     formats: list[str] = field(default_factory=list)
     bytes: int = 0
+    in_flight: dict[str, int] | None = None
     other: list[str] = field(default_factory=list)
     states: list[StateOverview] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -108,6 +109,7 @@ def _operator(operator: Operator) -> OperatorOverview:
         parallelism=operator.parallelism,
         max_parallelism=operator.max_parallelism,
         formats=list(formats),
+        in_flight=asdict(operator.in_flight) if operator.in_flight else None,
         other=_other(operator),
         states=states,
         problems=[str(problem) for problem in operator.problems],
@@ -132,8 +134,8 @@ def _other(operator: Operator) -> list[str]:
         parts.append(f"{sum(subtask.finished for subtask in subtasks)} subtasks finished")
     if any(subtask.raw_keyed_state or subtask.raw_operator_state for subtask in subtasks):
         parts.append("raw state")
-    if any(subtask.input_channel_state or subtask.result_subpartition_state for subtask in subtasks):
-        parts.append("channel state")
+    if operator.in_flight:
+        parts.append(f"in-flight records: {operator.in_flight}")
     return parts
 
 

@@ -63,13 +63,11 @@ def look_up(operator: Operator, states: Sequence[KeyedState], key: pa.Array) -> 
     group = None
     if states and stability(kind) is None:
         group = int(states[0].table.key_groups(key)[0])
-    rows = {}
-    for state in states:
-        try:
-            found = list(_rows(state, wanted[0].as_py(), group))
-        except StateliftError as error:
-            raise error.at(Where(operator=operator.label, state=state.name)) from None
-        rows[state.name] = pa.Table.from_batches(found, state.schema)
+    held: dict[str, list[pa.RecordBatch]] = {state.name: [] for state in states}
+    for backend, numbered in _by_backend(states):
+        for state, batch in _held(backend, numbered, wanted[0].as_py(), group, operator):
+            held[state.name].append(batch)
+    rows = {state.name: pa.Table.from_batches(held[state.name], state.schema) for state in states}
     if group is None:
         groups = [table["key_group"][0].as_py() for table in rows.values() if len(table)]
         group = groups[0] if groups else None
@@ -79,38 +77,62 @@ def look_up(operator: Operator, states: Sequence[KeyedState], key: pa.Array) -> 
     return KeyLookup(key_group=group, subtask=subtask, rows=rows)
 
 
-def _rows(state: KeyedState, wanted: bytes, group: int | None) -> Iterator[pa.RecordBatch]:
+def _by_backend(states: Sequence[KeyedState]) -> Iterator[tuple[KeyedBackend, dict[int, KeyedState]]]:
+    """Each backend with those of ``states`` that it has, by their ids there."""
+    backends: dict[int, tuple[KeyedBackend, dict[int, KeyedState]]] = {}
+    for state in states:
+        for backend, number in state.parts:
+            backends.setdefault(id(backend), (backend, {}))[1][number] = state
+    yield from backends.values()
+
+
+def _held(
+    backend: KeyedBackend, states: dict[int, KeyedState], wanted: bytes, group: int | None, operator: Operator
+) -> Iterator[tuple[KeyedState, pa.RecordBatch]]:
+    """What one backend holds of the key; one stream for all states is read once."""
+    groups = backend.key_groups
+    if group is not None:
+        if group not in groups:
+            return
+        groups = KeyGroupRange(group, 1)
+    by_prefix = [s for s in states.values() if backend.format == "rocksdb" and s.kind != "timer"]
+    by_group = {number: state for number, state in states.items() if state not in by_prefix}
+    where = Where(operator=operator.label)
+    try:
+        for state in by_prefix:
+            where = Where(operator=operator.label, state=state.name)
+            for batch in _with_prefix(backend, state, groups, wanted):
+                yield from _of_key(state, batch, wanted)
+        if by_group:
+            where = Where(operator=operator.label)
+            for window in backend.windows(groups, frozenset(by_group)):
+                for number, batch in window.items():
+                    yield from _of_key(by_group[number], batch, wanted)
+    except StateliftError as error:
+        raise error.at(where) from None
+
+
+def _of_key(
+    state: KeyedState, batch: EntryBatch, wanted: bytes
+) -> Iterator[tuple[KeyedState, pa.RecordBatch]]:
+    if state.kind == "timer":
+        keys = state.table.decode(batch).column("key")
+    else:
+        keys = state.table.composite.decode(batch.keys).key
     codec = Codec(compile_type(state.type.key))
-    scalar = pa.scalar(wanted, pa.large_binary())
-    for backend, number in state.parts:
-        groups = backend.key_groups
-        if group is not None:
-            if group not in groups:
-                continue
-            groups = KeyGroupRange(group, 1)
-        for batch in _batches(backend, number, state, groups, wanted):
-            if state.kind == "timer":
-                keys = state.table.decode(batch).column("key")
-            else:
-                keys = state.table.composite.decode(batch.keys).key
-            mask = pc.equal(codec.encode(keys, "key"), scalar)
-            found = batch.take(mask.to_numpy(zero_copy_only=False))
-            if len(found):
-                yield state.table.decode(found)
+    mask = pc.equal(codec.encode(keys, "key"), pa.scalar(wanted, pa.large_binary()))
+    found = batch.take(mask.to_numpy(zero_copy_only=False))
+    if len(found):
+        yield state, state.table.decode(found)
 
 
-def _batches(
-    backend: KeyedBackend, number: int, state: KeyedState, groups: KeyGroupRange, wanted: bytes
+def _with_prefix(
+    backend: KeyedBackend, state: KeyedState, groups: KeyGroupRange, wanted: bytes
 ) -> Iterator[EntryBatch]:
-    """The entries among which the key's are."""
-    if backend.format == "rocksdb" and state.kind != "timer":
-        width = prefix_bytes(backend.max_parallelism)
-        for group in groups:
-            begins = group.to_bytes(width, "big") + wanted
-            yield from read_prefix(
-                backend.families(), state.name, begins, max_parallelism=backend.max_parallelism
-            )
-        return
-    for window in backend.windows(groups, frozenset((number,))):
-        if number in window:
-            yield window[number]
+    """RocksDB's entries of one state among which the key's are."""
+    width = prefix_bytes(backend.max_parallelism)
+    for group in groups:
+        begins = group.to_bytes(width, "big") + wanted
+        yield from read_prefix(
+            backend.families(), state.name, begins, max_parallelism=backend.max_parallelism
+        )

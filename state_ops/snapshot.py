@@ -19,6 +19,7 @@ from ..io.streams import StreamOpener
 from ..schemas import types as t
 from ..schemas.errors import FormatError, InputError, NameNotFoundError, StateliftError, StoreError, Where
 from ..schemas.operator_id import operator_id_of_uid
+from .in_flight import InFlight, in_flight
 from .tables import KeyedTable
 from .values import values as json_values
 
@@ -232,6 +233,11 @@ class Operator:
     @property
     def max_parallelism(self) -> int:
         return self.meta.max_parallelism
+
+    @property
+    def in_flight(self) -> InFlight:
+        """The records on their way to and from the operator, of an unaligned checkpoint."""
+        return in_flight(self.meta)
 
     @cached_property
     def keyed_backends(self) -> dict[int, KeyedBackend]:

@@ -3,6 +3,9 @@
 The changes are read when the handle is opened, since they announce their states, and are held in memory: their
 plain bytes, and while a state is read some hundred bytes for each of its keys, map entries or timers that changed.
 The materialized part is streamed.
+
+Changes are those of the outer handle's key groups, as in ChangelogBackendLogApplier, not of each inner handle's:
+after a job was rescaled twice the same log may stand in two of them, and Flink replays all of it twice.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...schemas.errors import UnsupportedVersionError
 from . import changelog_read as log
 from .changelog_rows import StateRows
 from .state_types import KeyedStateType
@@ -25,18 +26,21 @@ class Overlay:
 
     ``entries``: the canonical value that stands there now, None for none. ``lists``: the same of a list state, as
     what is to be joined by commas. ``cleared``: keys and namespaces of a map state that lost all they had before.
+    ``unmerged``: entries of other states that were merged out of several and not set since.
     """
 
     entries: dict[bytes, bytes | None] = field(default_factory=dict)
     lists: dict[bytes, list[bytes | Base]] = field(default_factory=dict)
     cleared: set[bytes] = field(default_factory=set)
+    unmerged: dict[bytes, UnsupportedVersionError] = field(default_factory=dict)
 
 
 def replay(state: KeyedStateType, changes: Iterable[StateRows]) -> Overlay:
     """Apply the ``changes`` to ``state``, in their order.
 
     Raises FormatError for a change that does not decode, and UnsupportedVersionError for one that needs the
-    user's code: merged namespaces of reducing and aggregating states.
+    user's code: namespaces of reducing and aggregating states that were merged and not added to since. (A session
+    window merges its state and then adds to it, which logs the sum.)
     """
     overlay = Overlay()
     maps: dict[bytes, dict[bytes, bytes | None]] = {}
@@ -52,20 +56,38 @@ def replay(state: KeyedStateType, changes: Iterable[StateRows]) -> Overlay:
                 _values(overlay, rows)
     for entries in maps.values():
         overlay.entries.update(entries)
+    for error in overlay.unmerged.values():
+        raise error
     return overlay
 
 
 def _values(overlay: Overlay, rows: StateRows) -> None:
     """VALUE, REDUCING and AGGREGATING states: the last value counts."""
-    merged = np.flatnonzero(rows.operations == log.MERGE_NS)
-    if len(merged):
-        raise rows.unsupported(
-            f"namespaces of this {rows.state.kind} state were merged, which only its function can do",
-            int(merged[0]),
-        )
-    rows.allow(log.CLEAR, log.SET, log.SET_INTERNAL)
-    scope = rows.scope()
-    overlay.entries.update(zip(scope.heads, rows.rest(scope.starts), strict=True))
+    merging = (log.MERGE_NS,) if rows.state.kind in ("reducing", "aggregating") else ()
+    rows.allow(log.CLEAR, log.SET, log.SET_INTERNAL, *merging)
+    scope, merges = rows.scope(), rows.operations == log.MERGE_NS
+    changes = zip(scope.heads, rows.rest(scope.starts), strict=True)
+    if not merges.any():
+        overlay.entries.update(changes)
+        return
+    merged = iter(rows.some(merges).merged(scope.starts[merges]))
+    for row, (head, value) in enumerate(changes):
+        if merges[row]:
+            _merge(overlay, rows, row, *next(merged))
+        else:
+            overlay.entries[head] = value
+            overlay.unmerged.pop(head, None)
+
+
+def _merge(overlay: Overlay, rows: StateRows, row: int, target: bytes, sources: list[bytes]) -> None:
+    """As InternalMergingState.mergeNamespaces: the sources go into the target, by the user's function."""
+    for source in sources:
+        if source == target or (overlay.entries.get(source, b"") is None and source not in overlay.unmerged):
+            continue
+        overlay.entries[source] = overlay.entries[target] = None
+        overlay.unmerged.pop(source, None)
+        what = f"namespaces of this {rows.state.kind} state were merged, which only its function can do"
+        overlay.unmerged[target] = rows.unsupported(what, row)
 
 
 def _maps(overlay: Overlay, maps: dict[bytes, dict[bytes, bytes | None]], rows: StateRows) -> None:
@@ -95,12 +117,14 @@ def _lists(overlay: Overlay, rows: StateRows) -> None:
     scope, operations = rows.scope(), rows.operations
     whole = np.isin(operations, (log.SET, log.SET_INTERNAL, log.ADD))
     joined = iter(rows.some(whole).lists(scope.starts[whole]))
+    merges = operations == log.MERGE_NS
+    merged = iter(rows.some(merges).merged(scope.starts[merges]))
     elements = rows.texts(scope.starts, rows.ends)
     lists = overlay.lists
     for row, (operation, head) in enumerate(zip(operations.tolist(), scope.heads, strict=True)):
         if operation == log.MERGE_NS:
             # As InternalMergingState.mergeNamespaces: the sources are appended to the target and go.
-            target, sources = rows.merged(row, int(scope.starts[row]))
+            target, sources = next(merged)
             held = lists.setdefault(target, [Base(target)])
             for source in sources:
                 if source != target:

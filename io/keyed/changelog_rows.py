@@ -152,26 +152,30 @@ class StateRows:
         bounds = parts.offsets.tolist()
         return [texts[a:b] for a, b in pairwise(bounds)]
 
-    def merged(self, row: int, start: int) -> tuple[bytes, list[bytes]]:
-        """Of a MERGE_NS change: the composite keys of the target and of the sources."""
-        one = self.some(np.arange(len(self)) == row)
-        begin, end = one.starts, one.ends
-        key = one.stops(self.state.key, begin, "key")
-        at = np.array([start])
-        stop = one.stops(self.state.namespace, at, "namespace")
-        target = one._composed(begin, key, at, stop)[0]
-        at = stop + 4
-        if at[0] > end[0]:
-            raise one.error("the change ends inside its count of namespaces")
-        count = int.from_bytes(self.changes.data[stop[0] : at[0]].tobytes(), "big", signed=True)
-        if not 0 <= count <= end[0] - at[0] + 1:
-            raise one.error(f"{count} merged namespaces")
-        sources = []
-        for _ in range(count):
-            stop = one.stops(self.state.namespace, at, "namespace")
-            sources += one._composed(begin, key, at, stop)
-            at = stop
-        return target, sources
+    def merged(self, starts: Positions) -> list[tuple[bytes, list[bytes]]]:
+        """Of MERGE_NS changes, whose data begin at ``starts``: composite keys of the target and of the sources."""
+        begins = self.starts
+        keys = self.stops(self.state.key, begins, "key")
+        stops = self.stops(self.state.namespace, starts, "namespace")
+        targets = self._composed(begins, keys, starts, stops)
+        at = stops + 4
+        short = np.flatnonzero(at > self.ends)
+        if len(short):
+            raise self.error("the change ends inside its count of namespaces", int(short[0]))
+        counts = self.changes.data[stops[:, None] + np.arange(4)].view(">i4")[:, 0].astype(np.int64)
+        bad = np.flatnonzero((counts < 0) | (counts > self.ends - at + 1))
+        if len(bad):
+            raise self.error(f"{counts[bad[0]]} merged namespaces", int(bad[0]))
+        sources: list[list[bytes]] = [[] for _ in targets]
+        for passed in range(int(counts.max(initial=0))):
+            more = counts > passed
+            some = self.some(more)
+            stops = some.stops(self.state.namespace, at[more], "namespace")
+            composed = some._composed(begins[more], keys[more], at[more], stops)
+            for row, source in zip(np.flatnonzero(more).tolist(), composed, strict=True):
+                sources[row].append(source)
+            at[more] = stops
+        return list(zip(targets, sources, strict=True))
 
     def _marked(self, starts: Positions, value: t.DataType, map_key: t.DataType | None) -> Parts:
         for part in (value, map_key):

@@ -107,12 +107,16 @@ class FlinkHarness:
         stop: bool = True,
         family: str = "scenario",
         config: Mapping[str, str] | None = None,
+        until: int | None = None,
+        resume: Path | None = None,
+        after: int = 0,
     ) -> Written:
         """Runs a job over its input and snapshots it under `target`.
 
         `format` is canonical or native (a savepoint, by stop-with-savepoint or else by cancel-with-savepoint) or
         checkpoint (retained). After each of the `rounds` but the last a checkpoint is taken, so that RocksDB flushes.
-        `config` are Flink options; they win over those that the harness sets.
+        `config` are Flink options; they win over those that the harness sets. The job stops `until` so many of its
+        rounds; one that came `after` some goes on from the snapshot `resume`.
         """
         target.mkdir(parents=True, exist_ok=True)
         expected = target / f"expected-{uuid.uuid4()}.json"
@@ -130,6 +134,9 @@ class FlinkHarness:
                 "sink_parallelism": sink_parallelism,
                 "max_parallelism": max_parallelism,
                 "stop": stop,
+                "until": rounds if until is None else until,
+                "snapshot": None if resume is None else str(resume),
+                "after": after,
                 "config": dict(config or {}),
             }
         )

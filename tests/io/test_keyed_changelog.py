@@ -75,6 +75,7 @@ STATES = (
         backend_state_type=BackendStateType.PRIORITY_QUEUE,
         serializers=(("VALUE_SERIALIZER", build.timer(LONG, VOID)),),
     ),
+    state("sum", "REDUCING", LONG),
 )
 
 
@@ -168,7 +169,9 @@ class Twin:
         self.list: dict[tuple[int, int, str], list[str]] = {}
         self.map: dict[tuple[int, int], dict[str, int | None]] = {}
         self.timers: set[tuple[int, int, int]] = set()
+        self.sum: dict[tuple[int, int, str], int] = {}
         self.changes: list[StateChange] = []
+        self.pauses = [0]
 
     def log(self, group: int, operation: str, number: int, data: bytes) -> None:
         self.changes.append(change(group, operation, number, data))
@@ -187,6 +190,7 @@ class Twin:
             for user, value in entries.items()
         ]
         rows += [(3, group, timer(stamp, key), b"") for group, key, stamp in self.timers]
+        rows += [(4, group, long(key) + string(space), long(n)) for (group, key, space), n in self.sum.items()]
         return rows
 
 
@@ -205,12 +209,13 @@ numbers = st.dictionaries(st.sampled_from("xy"), st.none() | small, max_size=2)
 
 @st.composite
 def histories(draw: st.DrawFn) -> tuple[Twin, int]:
-    """Changes, and how many of them were made before the materialization."""
+    """Changes, and how many of them were made before the materialization, which is never amid those of one step."""
     twin = Twin()
-    steps = draw(st.lists(st.tuples(st.integers(0, 16), st.integers(0, 3), small), max_size=25))
+    steps = draw(st.lists(st.tuples(st.integers(0, 21), st.integers(0, 3), small), max_size=25))
     for step, group, key in steps:
         apply(twin, draw, step, group, key)
-    return twin, draw(st.integers(0, len(twin.changes)))
+        twin.pauses.append(len(twin.changes))
+    return twin, draw(st.sampled_from(twin.pauses))
 
 
 def apply(twin: Twin, draw: st.DrawFn, step: int, group: int, key: int) -> None:
@@ -272,11 +277,30 @@ def apply(twin: Twin, draw: st.DrawFn, step: int, group: int, key: int) -> None:
         case 16:
             twin.timers.discard((group, key, 0))
             twin.log(group, "REMOVE_ELEMENT", 3, timer(0, key))
+        case 17 | 18:
+            add(twin, group, key, space, draw(small))
+        case 19:
+            twin.sum.pop((group, key, space), None)
+            twin.log(group, "CLEAR", 4, in_space)
+        case 20:  # a session that grows: it is merged with no other and added to
+            twin.log(group, "MERGE_NS", 4, in_space + string(space) + i4(0))
+        case 21:  # two sessions become one, to which is added
+            sources = draw(st.lists(st.sampled_from(["", "n", "o"]), unique=True))
+            data = string(space) + i4(len(sources)) + b"".join(map(string, sources))
+            twin.log(group, "MERGE_NS", 4, in_space + data)
+            gone = sum(twin.sum.pop((group, key, s), 0) for s in sources if s != space)
+            add(twin, group, key, space, gone + draw(small))
+
+
+def add(twin: Twin, group: int, key: int, space: str, n: int) -> None:
+    """As ``ReducingState.add``: the whole sum is logged."""
+    twin.sum[group, key, space] = total = twin.sum.get((group, key, space), 0) + n
+    twin.log(group, "SET_INTERNAL", 4, long(key) + string(space) + long(total))
 
 
 def replayed(changes: list[StateChange]) -> list[tuple[int, int, bytes, bytes]]:
     """The entries that the changes alone come to, as our reader has them: what a materialization would hold."""
-    backend = opened([in_memory([*map(announce, range(4), STATES), *changes])], key=LONG)
+    backend = opened([in_memory([*map(announce, range(len(STATES)), STATES), *changes])], key=LONG)
     return [
         (number, group, key[1:], value)
         for number, held in enumerate(by_name(backend)[meta.name] for meta in STATES)
@@ -393,6 +417,10 @@ def test_merged_namespaces_of_reducing_state_need_the_function() -> None:
         list(backend.windows())
     assert (caught.value.where.state, caught.value.where.key_group) == ("sum", 2)
     assert list(backend.windows(wanted=frozenset({1}))) == []
+    for operation, data in (("CLEAR", b""), ("SET_INTERNAL", long(5))):
+        after = change(2, operation, 0, long(1) + string("a") + data)
+        log = in_memory([announce(0, meta), change(2, "MERGE_NS", 0, merge), after])
+        assert len(by_name(opened([log], key=LONG))["sum"]) == (operation == "SET_INTERNAL")
 
 
 def test_a_state_whose_type_changed_since_is_refused_alone() -> None:

@@ -40,11 +40,19 @@ final class Contents {
     }
 
     void keyed(String uid, String state, String kind, Object key, Object value) {
-        add(uid, "keyed", state, kind, keyEntry(key).set("value", Json.value(value)));
+        keyed(uid, state, kind, key, null, value);
+    }
+
+    void keyed(String uid, String state, String kind, Object key, Object namespace, Object value) {
+        add(uid, "keyed", state, kind, keyEntry(key, namespace).set("value", Json.value(value)));
     }
 
     void timer(String uid, String section, String service, Object key, long timestamp) {
-        add(uid, section, service, null, keyEntry(key).put("ts", timestamp));
+        timer(uid, section, service, key, null, timestamp);
+    }
+
+    void timer(String uid, String section, String service, Object key, Object namespace, long timestamp) {
+        add(uid, section, service, null, keyEntry(key, namespace).put("ts", timestamp));
     }
 
     void element(String uid, String state, String kind, int subtask, int position, Object value) {
@@ -71,10 +79,10 @@ final class Contents {
         table.withArray("entries").add(entry);
     }
 
-    private ObjectNode keyEntry(Object key) {
+    private ObjectNode keyEntry(Object key, Object namespace) {
         ObjectNode entry = Json.object();
         entry.set("key", Json.value(key));
-        entry.putNull("ns");
+        entry.set("ns", Json.value(namespace));
         return entry.put("kg", KeyGroupRangeAssignment.assignToKeyGroup(key, maxParallelism));
     }
 }

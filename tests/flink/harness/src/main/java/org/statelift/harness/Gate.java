@@ -11,6 +11,7 @@ final class Gate {
 
     final AtomicInteger released = new AtomicInteger();
     final AtomicInteger emitted = new AtomicInteger();
+    final AtomicInteger processed = new AtomicInteger();
 
     static Gate open(String run) {
         Gate gate = new Gate();

@@ -28,6 +28,8 @@ final class JobSpec {
         keys = task.path("keys").asInt();
         rounds = task.path("rounds").asInt();
         configuration.setString("state.backend.type", task.get("backend").asText());
+        // A slot's managed memory is so little here that RocksDB would flush at nearly every write.
+        configuration.setString("state.backend.rocksdb.memory.managed", "false");
         configuration.setString("restart-strategy.type", "none");
         configuration.setString("rest.bind-port", "0");
         configuration.setString("rest.port", "0");

@@ -19,8 +19,9 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMap
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ArrayNode;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.flink.streaming.api.windowing.windows.TimeWindow;
 
-/** Java values as tagged JSON ($tuple, $map, $object, …), and the layout of expected.json. */
+/** Java values as tagged JSON ($tuple, $map, $object, $window, …), and the layout of expected.json. */
 final class Json {
 
     private static final ObjectMapper MAPPER = new ObjectMapper();
@@ -59,6 +60,9 @@ final class Json {
                 fields.add(value((Object) tuple.getField(i)));
             }
             return object().set("$tuple", fields);
+        } else if (value instanceof TimeWindow) {
+            TimeWindow window = (TimeWindow) value;
+            return object().set("$window", NODES.arrayNode().add(window.getStart()).add(window.getEnd()));
         } else if (value instanceof Map) {
             return object().set("$map", entries((Map<?, ?>) value));
         } else if (value instanceof Iterable) {

@@ -47,12 +47,14 @@ final class RunningJob implements AutoCloseable {
         int slots = Math.max(SLOTS, Math.max(spec.parallelism, spec.sinkParallelism));
         Configuration configuration = new Configuration(spec.configuration);
         for (String key : spec.configuration.keySet()) {
-            if (key.equals("state.backend.type") || key.startsWith("execution.state-recovery.")) {
+            if (key.startsWith("state.backend.")
+                    || key.startsWith("execution.state-recovery.")
+                    || key.startsWith("execution.checkpointing.")) {
                 configuration.removeKey(key);
             }
         }
         configuration.setString("taskmanager.numberOfTaskSlots", Integer.toString(slots));
-        if (running == null || !configuration.equals(runningWith)) {
+        if (running == null || !configuration.toMap().equals(runningWith.toMap())) {
             if (running != null) {
                 running.close();
             }
@@ -101,6 +103,19 @@ final class RunningJob implements AutoCloseable {
     /** Waits for the job's end; fails unless it finished. */
     void awaitEnd() throws Exception {
         result.get(TIMEOUT_SECONDS, TimeUnit.SECONDS).toJobExecutionResult(getClass().getClassLoader());
+    }
+
+    /** Why the job failed, where it did, of what was seen of it. */
+    Exception failure(Exception seen) throws Exception {
+        if (cluster.getJobStatus(id).get() == JobStatus.RUNNING) {
+            return seen;
+        }
+        try {
+            awaitEnd();
+        } catch (Exception e) {
+            return e;
+        }
+        return seen;
     }
 
     /** Waits for the end of a job that was told to stop or to cancel. */

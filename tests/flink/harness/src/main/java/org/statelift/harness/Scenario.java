@@ -194,7 +194,7 @@ final class Scenario implements Family {
                 .uid("rules");
     }
 
-    private static DataStream<Event> of(DataStream<Event> events, String kind) {
+    static DataStream<Event> of(DataStream<Event> events, String kind) {
         return events.filter(e -> e.kind.equals(kind)).name("only " + kind).setParallelism(1);
     }
 

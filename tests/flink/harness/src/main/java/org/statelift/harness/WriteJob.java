@@ -2,6 +2,7 @@ package org.statelift.harness;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.ExecutionException;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.util.EnvironmentInformation;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
@@ -10,7 +11,8 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.Obje
  * Runs a job over its whole script and snapshots it. Task fields: target (a folder), backend, format (canonical,
  * native: a savepoint; checkpoint: a retained one), stop (savepoint by stop, else by cancel), expected (a file,
  * optional), config (Flink options), and those of JobSpec. Answers with path. Between rounds it takes checkpoints,
- * so that RocksDB flushes: each round ends in files of its own.
+ * so that RocksDB flushes: each round ends in files of its own. With until, it stops after so many rounds; with
+ * snapshot (a path or URL) and after, it restores that job, which came so far, and goes on.
  */
 final class WriteJob {
 
@@ -30,23 +32,42 @@ final class WriteJob {
         spec.override(task);
 
         Script script = spec.family.script(spec);
+        int after = task.path("after").asInt(0);
+        int until = task.path("until").asInt(script.rounds());
+        if (task.hasNonNull("snapshot")) {
+            spec.configuration.setString("execution.state-recovery.path", task.get("snapshot").asText());
+        }
         Gate gate = Gate.open(spec.run);
         try (RunningJob job = new RunningJob(spec, script)) {
             job.awaitRunning();
-            for (int round = 1; round <= script.rounds(); round++) {
-                if (round > 1) {
-                    job.cluster.triggerCheckpoint(job.id).get();
-                }
-                int released = round;
-                gate.released.set(released);
-                job.await(() -> gate.emitted.get() == released);
+            try {
+                play(job, gate, spec.family, script, after, until);
+            } catch (ExecutionException e) {
+                throw job.failure(e);
             }
             answer.put("path", snapshot(job, task, format, target));
         } finally {
             Gate.close(spec.run);
         }
         if (task.hasNonNull("expected")) {
-            Json.write(expected(task, spec, script), Path.of(task.get("expected").asText()));
+            Json.write(expected(task, spec, script.until(until)), Path.of(task.get("expected").asText()));
+        }
+    }
+
+    /** Releases the rounds one by one. */
+    private static void play(RunningJob job, Gate gate, Family family, Script script, int after, int until)
+            throws Exception {
+        int processed = 0;
+        for (int round = after + 1; round <= until; round++) {
+            if (round > 1) {
+                job.cluster.triggerCheckpoint(job.id).get();
+            }
+            int released = round;
+            gate.released.set(released);
+            job.await(() -> gate.emitted.get() == released);
+            processed += family.processed(script, round - 1);
+            int all = processed;
+            job.await(() -> gate.processed.get() >= all);
         }
     }
 
@@ -71,7 +92,7 @@ final class WriteJob {
         spec.family.expect(contents, spec, script);
         ObjectNode expected = Json.object().put("flink", EnvironmentInformation.getVersion());
         task.fieldNames().forEachRemaining(field -> {
-            if (!field.matches("task|target|expected")) {
+            if (!field.matches("task|target|expected|snapshot")) {
                 expected.set(field, task.get(field));
             }
         });
