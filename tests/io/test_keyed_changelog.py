@@ -190,7 +190,9 @@ class Twin:
             for user, value in entries.items()
         ]
         rows += [(3, group, timer(stamp, key), b"") for group, key, stamp in self.timers]
-        rows += [(4, group, long(key) + string(space), long(n)) for (group, key, space), n in self.sum.items()]
+        rows += [
+            (4, group, long(key) + string(space), long(n)) for (group, key, space), n in self.sum.items()
+        ]
         return rows
 
 
