@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import duckdb
@@ -24,15 +25,21 @@ _VIEW = "state"
 
 def parse(query: str) -> dict[str, Any]:
     """DuckDB's syntax tree of a SELECT. Raises SqlError with its message."""
-    connection = duckdb.connect()
-    try:
-        row = connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [query]).fetchone()
-    finally:
-        connection.close()
-    tree: dict[str, Any] = json.loads(row[0]) if row else {"error": True}
+    tree: dict[str, Any] = json.loads(_converted("json_serialize_sql(?::VARCHAR)", query))
     if tree.get("error"):
         raise SqlError(f"{tree.get('error_message', 'no SELECT')}")
     return tree
+
+
+@lru_cache(maxsize=1024)
+def _converted(function: str, text: str) -> str:
+    """What a DuckDB function makes of a text. Kept, since each shard asks the same and a connection costs more."""
+    connection = duckdb.connect()
+    try:
+        [(converted,)] = connection.execute(f"SELECT {function}", [text]).fetchall()
+    finally:
+        connection.close()
+    return str(converted)
 
 
 def nodes(tree: object) -> Iterator[dict[str, Any]]:
@@ -146,14 +153,11 @@ def row_local_select(query: str, schema: str, table: str, where: Where) -> RowQu
     node["select_list"].append(
         {"class": "COLUMN_REF", "type": "COLUMN_REF", "alias": "", "query_location": 0, "column_names": [ROW]}
     )
-    connection = duckdb.connect()
     try:
-        row = connection.execute("SELECT json_deserialize_sql(?::JSON)", [json.dumps(tree)]).fetchone()
+        sql = _converted("json_deserialize_sql(?::JSON)", json.dumps(tree))
     except duckdb.Error:
         return None
-    finally:
-        connection.close()
-    return RowQuery(sql=row[0], where=where) if row else None
+    return RowQuery(sql=sql, where=where)
 
 
 def _plain(node: dict[str, Any]) -> bool:

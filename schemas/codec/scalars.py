@@ -124,15 +124,3 @@ def least_bytes(node: t.DataType) -> int:
 def mask_bytes(node: t.RowType) -> int:
     """``MaskUtils``: two bits of kind, if there are any, and one for each field."""
     return (len(node.fields) + (2 if node.supports_row_kind else 0) + 7) // 8
-
-
-def null_in_band(node: t.DataType) -> bool:
-    """Whether null is a value of the serializer itself, so that a union's alternative may be null."""
-    match node:
-        case t.Scalar():
-            return node.name in TEMPORAL or node.name in (
-                "string", "big_integer", "big_decimal", "void", "null", "global_window", "tuple0"
-            )  # fmt: skip
-        case t.PojoType() | t.NullableType():
-            return True
-    return False

@@ -30,7 +30,7 @@ from .program import (
     UnionShape,
     VarShape,
 )
-from .scalars import FIXED, TEMPORAL, VARIABLE, WIDE, least_bytes, mask_bytes, null_in_band
+from .scalars import FIXED, TEMPORAL, VARIABLE, WIDE, least_bytes, mask_bytes
 
 __all__ = [
     "Builder",
@@ -297,13 +297,15 @@ class Builder:
         tag = self.slot(1)
         self.emit(ops.SWITCH, tag, len(node.alternatives), node.tag_width)
         cases = [self.emit(ops.CASE, 0, wire) for wire in node.tags]
-        nullable = [i for i, part in enumerate(node.alternatives) if null_in_band(part.type)]
+        nullable = []  # alternatives that may be null themselves
         bodies: list[tuple[int, Shape]] = []
         jumps = []
-        for case, part in zip(cases, node.alternatives, strict=True):
+        for number, (case, part) in enumerate(zip(cases, node.alternatives, strict=True)):
             self.patch(case, 1, len(self.code))
             shape = self.node(part.type, last)
-            if shape.valid < 0 and not isinstance(shape, NullShape):
+            if shape.valid >= 0 or isinstance(shape, NullShape):
+                nullable.append(number)
+            else:
                 shape = replace(shape, valid=self.slot(1))
                 self.emit(ops.PRESENT, shape.valid)
             bodies.append((case, shape))

@@ -626,6 +626,8 @@ def can_be_null(node: t.DataType) -> bool:
     )
     if isinstance(node, t.Scalar):
         return node.name in (*names, *times)
+    if isinstance(node, t.RawDataType):
+        return can_be_null(node.inner)
     return isinstance(node, (t.PojoType, t.NullableType))
 
 

@@ -158,8 +158,6 @@ def test_two_rows_for_one_entry_are_refused(snapshot: Snapshot) -> None:
     "name",
     [
         "2.0.2/types-rocksdb-canonical",
-        "1.20.5/types-hashmap-canonical-snappy",
-        "1.16.3/types-hashmap-canonical",
         "2.0.2/keys-hashmap-canonical",
         "2.0.2/collections-rocksdb-canonical",
         "1.16.3/windows-rocksdb-canonical",
