@@ -182,7 +182,7 @@ def test_another_process_makes_its_own_clients(stores: Stores, base: str, method
     child = context.Process(target=_read_in_child, args=(stores, f"{base}/file", answers))
     child.start()
     try:
-        assert answers.get(timeout=60) == [b"a", b"b"]
+        assert answers.get(timeout=300) == [b"a", b"b"]
     finally:
         child.kill()
         child.join()
