@@ -101,7 +101,7 @@ def test_a_known_snapshot_keeps_its_entries_in_another_format(
 PAIR = "new-stateful-udf-migration-itcase-flink{}-{}-savepoint"
 
 
-@pytest.mark.parametrize("version", ["1.17", "1.20", "2.0"])
+@pytest.mark.parametrize("version", ["1.16", "1.20", "2.0"])
 def test_the_same_job_on_heap_and_on_rocksdb_gives_the_same_tables(
     corpus: Path, tmp_path: Path, version: str
 ) -> None:
