@@ -52,6 +52,13 @@ class OperatorBackend:
     def nbytes(self) -> int:
         return self.stream.size
 
+    def columns(self, state: OperatorStateType) -> dict[str, pa.DataType]:
+        """The Arrow types of a row's ``map_key`` (broadcast) and ``value``; nothing is read."""
+        parts = {"map_key": state.map_key, "value": state.value}
+        return {
+            name: Codec(compile_type(part)).arrow_type for name, part in parts.items() if part is not None
+        }
+
     def elements(self, state: OperatorStateType) -> pa.Array:
         """The elements of a list state, in order. FormatError names the state and the element."""
         data, starts, ends = self._spans(state.name)
@@ -65,7 +72,8 @@ class OperatorBackend:
         """Keys and values of a broadcast state."""
         data, starts, ends = self._spans(state.name)
         if state.map_key is None or not len(starts):
-            return pa.nulls(0), pa.nulls(0)
+            key = self.columns(state).get("map_key", pa.null())
+            return pa.array([], key), pa.array([], self.columns(state)["value"])
         if len(starts) != 1:
             raise FormatError("a broadcast state has one offset", where=self._where(state))
         body = bytes(data[starts[0] : ends[0]])

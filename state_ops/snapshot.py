@@ -141,8 +141,8 @@ class OperatorListState(State):
 
     @cached_property
     def schema(self) -> pa.Schema:
-        value = self.parts[0][1].elements(self.type).type
-        return pa.schema([("subtask", pa.int32()), ("index", pa.int64()), ("value", value)])
+        columns = self.parts[0][1].columns(self.type)
+        return pa.schema([("subtask", pa.int32()), ("index", pa.int64()), *columns.items()])
 
     @property
     def types(self) -> dict[str, t.DataType]:
@@ -171,7 +171,7 @@ class BroadcastState(State):
 
     @cached_property
     def schema(self) -> pa.Schema:
-        return next(self.batches()).schema
+        return pa.schema(list(self.parts[0][1].columns(self.type).items()))
 
     @property
     def types(self) -> dict[str, t.DataType]:
@@ -187,7 +187,7 @@ class BroadcastState(State):
                 raise FormatError(
                     f"the broadcast copy differs from that of subtask {self.parts[0][0]}", where=where
                 )
-        yield pa.RecordBatch.from_arrays(list(copies[0]), names=["map_key", "value"])
+        yield pa.RecordBatch.from_arrays(list(copies[0]), schema=self.schema)
 
     def count(self) -> int:
         return len(_located(self, partial(self.parts[0][1].entries, self.type))[0])
