@@ -18,12 +18,15 @@ from ..io.stores import Stores, join, normalize, parent
 from ..io.streams import StreamOpener
 from ..schemas import types as t
 from ..schemas.errors import FormatError, InputError, NameNotFoundError, StateliftError, StoreError, Where
+from ..schemas.from_snapshot import TypeRules
 from ..schemas.operator_id import operator_id_of_uid
 from .in_flight import InFlight, in_flight
 from .tables import KeyedTable
 from .values import values as json_values
 
 DEFAULT_BATCH_BYTES = 16 << 20
+#: The first version of ``_metadata`` that Flink 2 writes, whose Kryo is another one than that of Flink 1.
+_FLINK_2 = 5
 B = TypeVar("B")
 
 
@@ -389,7 +392,8 @@ def open_snapshot(
             ) from None
         raise
     metadata = read_metadata(data, at)
-    opener = StreamOpener(stores=stores, base_url=parent(at), path_map=tuple(path_map))
+    types = TypeRules(kryo=5 if metadata.version >= _FLINK_2 else 2)
+    opener = StreamOpener(stores=stores, base_url=parent(at), path_map=tuple(path_map), types=types)
     known = {operator_id_of_uid(uid): uid for uid in uids}
     operators = tuple(
         Operator(meta, meta.operator_uid or known.get(meta.operator_id), opener)
