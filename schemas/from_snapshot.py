@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from . import types as t
+from .declared import NOTHING_DECLARED, Declared
 from .from_avro import type_of_avro
 from .from_composite import NESTED, RULES
 from .from_kryo import type_of_kryo
@@ -25,6 +26,7 @@ from .snapshots import (
     KryoSnapshot,
     MapDataSnapshot,
     OpaqueSnapshot,
+    PojoField,
     PojoSnapshot,
     PojoSubclass,
     RowDataKeySnapshot,
@@ -36,6 +38,7 @@ from .snapshots import (
     TimestampDataSnapshot,
     TtlAwareSnapshot,
 )
+from .subclasses import with_subclasses
 
 _MOST_IDS = 4096
 
@@ -45,10 +48,11 @@ class TypeRules:
     """What is known of a savepoint beside its serializer snapshots.
 
     ``kryo`` is the major version of the Kryo that wrote the values (Flink 1.x: 2, Flink 2.x: 5), which snapshots
-    do not tell; without it all that Kryo wrote is opaque.
+    do not tell; without it all that Kryo wrote is opaque. ``declared`` are classes as the user declares them.
     """
 
     kryo: Literal[2, 5] | None = None
+    declared: Declared = NOTHING_DECLARED
 
     def type_of(self, snapshot: SerializerSnapshot) -> t.DataType:
         """The type that ``snapshot`` stands for; parts that are not decoded are OpaqueType nodes with the reason."""
@@ -89,7 +93,7 @@ class TypeRules:
                 key, value = map(self.type_of, snapshot.nested)
                 return t.MapType(key=key, value=value)
             case KryoSnapshot():
-                return type_of_kryo(snapshot, self.kryo)
+                return type_of_kryo(snapshot, self.kryo, self.declared)
             case GenericSnapshot() if snapshot.type_class in VALUES:
                 return VALUES[snapshot.type_class]
             case GenericSnapshot():
@@ -113,14 +117,23 @@ class TypeRules:
                 t.Field(name=part.subclass, type=optional(part.snapshot, part.subclass)) for part in parts
             )
 
-        return t.PojoType(
+        def of_field(part: PojoField) -> t.DataType:
+            if isinstance(part.snapshot, KryoSnapshot):
+                shape = self.declared.field(part.declaring_class or snapshot.pojo_class, part.key_name)
+                return type_of_kryo(part.snapshot, self.kryo, self.declared, shape)
+            return optional(part.snapshot, part.key_name)
+
+        made = t.PojoType(
             class_name=snapshot.pojo_class,
             fields=tuple(
-                t.Field(name=part.field_name or part.key_name, type=optional(part.snapshot, part.key_name))
+                t.Field(name=part.field_name or part.key_name, type=of_field(part))
                 for part in snapshot.fields
             ),
             registered=classes(snapshot.registered_subclasses),
             non_registered=classes(snapshot.non_registered_subclasses),
+        )
+        return with_subclasses(
+            made, {name: self.declared.pojo(name, made) for name in self.declared.subclasses(made.class_name)}
         )
 
 

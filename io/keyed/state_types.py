@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...schemas import types as t
 from ...schemas.from_snapshot import SNAPSHOTS_ALONE, TypeRules
 from ...schemas.snapshots import CompositeSnapshot
+from ...schemas.subclasses import Subclasses, told
 from .canonical import prefix_bytes
 from .composite import CompositeKeyCodec
 from .header import KeyedBackendHeader
@@ -36,6 +37,15 @@ class KeyedStateType:
     namespace: t.DataType
     map_key: t.DataType | None = None
     value: t.DataType | None = None
+
+    def nodes(self) -> tuple[t.DataType, ...]:
+        """All types of the state."""
+        parts = (self.key, self.namespace, self.map_key, self.value)
+        return tuple(part for part in parts if part is not None)
+
+    def told(self, known: Subclasses) -> KeyedStateType:
+        """The state with the subclasses of POJOs that are ``known``."""
+        return replace(self, value=told(self.value, known)) if self.value is not None else self
 
     def composite(self, max_parallelism: int) -> CompositeKeyCodec:
         return CompositeKeyCodec(
