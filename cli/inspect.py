@@ -18,6 +18,7 @@ def command(
     savepoint: str,
     endpoint_url: str | None,
     path_map: tuple[str, ...],
+    types: str | None,
     uids_file: Path | None,
     uids: tuple[str, ...],
     count: bool,
@@ -43,7 +44,7 @@ def command(
     from .progress import byte_progress
 
     names = [*read_uids(uids_file), *uids]
-    snapshot = open_for(savepoint, endpoint_url, path_map, None, names)
+    snapshot = open_for(savepoint, endpoint_url, path_map, None, names, types=types)
     with byte_progress("inspect", None) as advance:
         operators = inventory(snapshot, count="all" if count else "small", advance=advance)
     found = overview(snapshot, names, operators)

@@ -26,12 +26,16 @@ uids_option = click.option(
     "--uids", "uids_file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Operator uids to try, one a line: snapshots of Flink 1.x hold only their hashes.",
 )  # fmt: skip
+types_option = click.option(
+    "--types", "types", metavar="FILE",
+    help="A YAML file of the fields of classes that the snapshot does not say: subclasses of POJOs, Kryo's classes.",
+)  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Output for machines.")
 
 
 def snapshot_options(command: F) -> F:
     """The argument SAVEPOINT and how to find its files."""
-    for option in (endpoint_option, path_map_option, uids_option, click.argument("savepoint")):
+    for option in (endpoint_option, path_map_option, types_option, uids_option, click.argument("savepoint")):
         command = option(command)
     return command
 
@@ -53,6 +57,7 @@ def open_for(
     path_map: Iterable[str],
     uids_file: Path | None,
     uids: Iterable[str] = (),
+    types: str | None = None,
 ) -> Snapshot:
     """The snapshot that the shared options name."""
     from ..io.metadata import parse_path_map
@@ -60,4 +65,4 @@ def open_for(
 
     pairs = [parse_path_map(text) for text in path_map]
     names = [*read_uids(uids_file), *uids]
-    return open_snapshot(savepoint, endpoint_url=endpoint_url, uids=names, path_map=pairs)
+    return open_snapshot(savepoint, endpoint_url=endpoint_url, uids=names, path_map=pairs, types=types)

@@ -37,6 +37,7 @@ def command(
     savepoint: str,
     endpoint_url: str | None,
     path_map: tuple[str, ...],
+    types: str | None,
     uids_file: Path | None,
     uid: str,
     state: str,
@@ -44,7 +45,7 @@ def command(
     output: str | None,
 ) -> int:
     target = check_output(output)
-    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, [uid])
+    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, [uid], types=types)
     operator = snapshot.operator(uid)
     found = operator.state(state)
     with row_progress(f"{operator.label} / {found.name}", quiet=target is None) as advance:

@@ -18,6 +18,7 @@ def command(
     savepoint: str,
     endpoint_url: str | None,
     path_map: tuple[str, ...],
+    types: str | None,
     uids_file: Path | None,
     as_json: bool,
 ) -> int:
@@ -37,7 +38,7 @@ def command(
     from ..state_ops.values import to_json
     from ..state_ops.verify import verify
 
-    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file)
+    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, types=types)
     tally = Tally()
     found: dict[str, list[Finding]] = {"fault": [], "unchecked": []}
     with byte_progress("verify", None) as advance:

@@ -112,7 +112,7 @@ def prepare(plan: Plan, stores: Stores | None = None, *, path_map: Sequence[tupl
     the target and the plan does not say overwrite.
     """
     stores = stores or Stores()
-    snapshot = open_snapshot(plan.source, stores=stores, uids=plan.uids, path_map=path_map)
+    snapshot = open_snapshot(plan.source, stores=stores, uids=plan.uids, path_map=path_map, types=plan.types)
     target = normalize(plan.target).rstrip("/")
     standing = _standing(plan, target, stores)
     _check_in_flight(snapshot)

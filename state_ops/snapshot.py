@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -19,12 +19,17 @@ from ..io.stores import Stores, join, normalize, parent
 from ..io.streams import StreamOpener
 from ..schemas import types as t
 from ..schemas.errors import FormatError, InputError, NameNotFoundError, StateliftError, StoreError, Where
+from ..schemas.from_snapshot import TypeRules
 from ..schemas.operator_id import operator_id_of_uid
+from ..schemas.subclasses import subclasses_of, told
+from .class_types import Types, declared
 from .in_flight import InFlight, in_flight
 from .tables import KeyedTable
 from .values import values as json_values
 
 DEFAULT_BATCH_BYTES = 16 << 20
+#: The first version of ``_metadata`` that Flink 2 writes, whose Kryo is another one than that of Flink 1.
+_FLINK_2 = 5
 B = TypeVar("B")
 
 
@@ -248,7 +253,13 @@ class Operator:
             handle = subtask.managed_keyed_state
             return open_keyed(handle, self.opener, self.max_parallelism) if handle is not None else None
 
-        return dict(self._open(keyed))
+        opened = dict(self._open(keyed))
+        known = subclasses_of(
+            node for one in opened.values() for state in one.states for node in state.nodes()
+        )
+        for one in opened.values():
+            one.states = [state.told(known) for state in one.states]
+        return opened
 
     @cached_property
     def raw_timers(self) -> dict[int, KeyedBackend]:
@@ -269,7 +280,12 @@ class Operator:
             handle = subtask.managed_operator_state
             return open_operator(handle, self.opener) if handle is not None else None
 
-        return dict(self._open(managed))
+        opened = dict(self._open(managed))
+        known = subclasses_of(state.value for one in opened.values() for state in one.states)
+        return {
+            subtask: replace(one, states=[replace(s, value=told(s.value, known)) for s in one.states])
+            for subtask, one in opened.items()
+        }
 
     def _open(self, opened: Callable[[SubtaskState], B | None]) -> Iterator[tuple[int, B]]:
         for subtask in sorted(self.meta.subtask_states, key=lambda s: s.subtask_index):
@@ -370,11 +386,13 @@ def open_snapshot(
     stores: Stores | None = None,
     uids: Iterable[str] = (),
     path_map: Iterable[tuple[str, str]] = (),
+    types: Types | str | None = None,
 ) -> Snapshot:
     """Open the snapshot at ``url``: a folder or its ``_metadata``, on the local disk or in any store.
 
     ``uids`` are names to try for operators whose uid the snapshot does not say (Flink 1.x). ``path_map`` are
-    (old, new) prefixes for files that were moved. Raises StoreError where there is no ``_metadata``,
+    (old, new) prefixes for files that were moved. ``types`` are the fields of classes that the snapshot does not
+    say: a YAML file, or what would stand in it. Raises StoreError where there is no ``_metadata``,
     FormatError where it is damaged.
     """
     stores = stores or Stores(endpoint_url)
@@ -390,7 +408,8 @@ def open_snapshot(
             ) from None
         raise
     metadata = read_metadata(data, at)
-    opener = StreamOpener(stores=stores, base_url=parent(at), path_map=tuple(path_map))
+    rules = TypeRules(kryo=5 if metadata.version >= _FLINK_2 else 2, declared=declared(types, stores))
+    opener = StreamOpener(stores=stores, base_url=parent(at), path_map=tuple(path_map), types=rules)
     known = {operator_id_of_uid(uid): uid for uid in uids}
     operators = tuple(
         Operator(meta, meta.operator_uid or known.get(meta.operator_id), opener)
