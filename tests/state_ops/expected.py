@@ -57,6 +57,8 @@ def column(node: t.DataType, values: pa.Array) -> list[Json]:
             return _tagged("$map", map(_sorted, pairs))
         case t.UnionType():
             return _unions(node, values)
+        case t.FixedType():
+            return _tagged("$bytes", _hex(values))
         case t.DecimalType():
             return [None if one is None else _decimal(one.as_tuple()) for one in values.to_pylist()]
         case t.TimestampDataType():
@@ -69,16 +71,19 @@ def _scalars(name: str, values: pa.Array) -> list[Json]:
     match name:
         case "boolean" | "byte" | "short" | "int" | "long" | "string" | "string_value" | "string_data":
             return values.to_pylist()
-        case "void" | "null" | "tuple0":
+        case "void" | "null" | "tuple0" | "global_window":
             return [None] * len(values)
         case "float" | "double":
             return [None if one is None else _double(one) for one in values.to_pylist()]
         case "char":
             return _tagged("$char", values.to_pylist())
-        case "bytes":
+        case "bytes" | "bitmap":
             return _tagged("$bytes", _hex(values))
+        case "variant":
+            pairs = zip(*(_tagged("$bytes", _hex(values.field(i))) for i in range(2)), strict=True)
+            return _present(values, _tagged("$variant", map(list, pairs)))
         case "raw_data":
-            return [{"$raw": one} for one in _hex(values)]
+            return _tagged("$raw", _hex(values))
         case "big_integer":
             return _tagged(
                 "$bigint", [None if one is None else str(_signed(one)) for one in values.to_pylist()]
@@ -88,6 +93,13 @@ def _scalars(name: str, values: pa.Array) -> list[Json]:
                 None if one is None else {"$decimal": [str(_signed(one["unscaled"])), one["scale"]]}
                 for one in values.to_pylist()
             ]
+        case "days" | "months" | "day_time_millis" | "millis_of_day" | "micros_of_day":
+            return _raw(values)
+        case (
+            "timestamp_millis" | "timestamp_micros" | "timestamp_nanos"
+            | "timestamp_millis_utc" | "timestamp_micros_utc" | "timestamp_nanos_utc"
+        ):  # fmt: skip
+            return _raw(values)
         case "window":
             return _tagged("$window", _parts(values))
         case "date" | "sql_date" | "sql_time":
