@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..state_ops.values import VALUES_HELP, to_json, values
-from .options import json_option, open_for, snapshot_options
+from .options import json_option, memory_option, open_for, snapshot_options
 from .output import check_output, output_option, write
 from .problems import finish
 from .progress import row_progress
@@ -42,7 +42,7 @@ _HELP = f"""Query the states of a snapshot with SQL (DuckDB's).
 @click.command("sql", help=_HELP, short_help="Query the states with SQL.")
 @snapshot_options
 @click.argument("query")
-@click.option("--memory-limit", metavar="SIZE", help="DuckDB's memory, such as 2GB; what is more is spilled.")
+@memory_option
 @output_option
 @json_option
 def command(
@@ -58,8 +58,8 @@ def command(
     from ..state_ops.sql import run_sql
 
     target = check_output(output)
-    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file)
-    reader = run_sql(snapshot, query, memory_limit=memory_limit, partial=True)
+    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, (), memory_limit)
+    reader = run_sql(snapshot, query, partial=True)
     if output is None and not as_json and sys.stdout.isatty():
         _show(reader)
     else:

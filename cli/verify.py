@@ -7,18 +7,20 @@ from pathlib import Path
 
 import click
 
-from .options import json_option, open_for, snapshot_options
+from .options import json_option, memory_option, open_for, snapshot_options
 from .progress import byte_progress
 
 
 @click.command("verify", short_help="Check that a snapshot is whole and sound.")
 @snapshot_options
+@memory_option
 @json_option
 def command(
     savepoint: str,
     endpoint_url: str | None,
     path_map: tuple[str, ...],
     uids_file: Path | None,
+    memory_limit: str | None,
     as_json: bool,
 ) -> int:
     """Read all of a snapshot once and say what is wrong with it, a line for each fault.
@@ -37,7 +39,7 @@ def command(
     from ..state_ops.values import to_json
     from ..state_ops.verify import verify
 
-    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file)
+    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, (), memory_limit)
     tally = Tally()
     found: dict[str, list[Finding]] = {"fault": [], "unchecked": []}
     with byte_progress("verify", None) as advance:

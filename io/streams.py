@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..schemas.errors import UnexpectedEndError, Where
+from .memory import Memory
 from .metadata import FileRange, Inline, Location, StreamStateHandle, resolve
 from .stores import Stores
 
@@ -72,12 +73,13 @@ class StreamOpener:
     """Opens the streams of one snapshot: ``base_url`` is the folder of its ``_metadata``.
 
     ``path_map`` are (old, new) prefixes for files that were moved; a file that is at neither place is looked for
-    in the checkpoint folder's own layout.
+    in the checkpoint folder's own layout. ``memory`` is what the readers of the streams may take.
     """
 
     stores: Stores
     base_url: str
     path_map: tuple[tuple[str, str], ...] = ()
+    memory: Memory = Memory()
 
     def open(self, handle: StreamStateHandle, name: str) -> StateStream:
         """The stream of a handle. Raises StoreError for a file that is nowhere."""

@@ -21,7 +21,9 @@ def audit_asset(migration: Migration, spec: dg.AssetSpec) -> dg.AssetsDefinition
     def audit(context: dg.AssetExecutionContext, statelift: StateliftResource) -> dg.MaterializeResult[None]:
         plan = migration.plan_for(context.partition_key if context.has_partition_key else None)
         with failing():
-            snapshot = open_snapshot(plan.source, stores=statelift.stores(), uids=plan.uids)
+            snapshot = open_snapshot(
+                plan.source, stores=statelift.stores(), uids=plan.uids, memory_limit=plan.memory_limit
+            )
             return dg.MaterializeResult(asset_key=spec.key, metadata=audit_metadata(inventory(snapshot)))
 
     return audit

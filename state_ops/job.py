@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ..io.keyed.backend import KeyedBackend
 from ..io.keyed.header import KeyedBackendHeader
+from ..io.memory import Memory
 from ..io.metadata import RelativeFileStateHandle, read_metadata, streams, write_metadata
 from ..io.stores import Stores, join, normalize
 from ..schemas.errors import FormatError, NameNotFoundError, PlanError, TargetExistsError, Where
@@ -100,6 +101,10 @@ class Job:
     replaces: frozenset[str]
     written: set[str] = field(default_factory=set)
 
+    @property
+    def memory(self) -> Memory:
+        return self.snapshot.memory
+
     def file(self, name: str) -> str:
         """The URL of a file of the target."""
         return join(self.target + "/", name)
@@ -112,7 +117,9 @@ def prepare(plan: Plan, stores: Stores | None = None, *, path_map: Sequence[tupl
     the target and the plan does not say overwrite.
     """
     stores = stores or Stores()
-    snapshot = open_snapshot(plan.source, stores=stores, uids=plan.uids, path_map=path_map)
+    snapshot = open_snapshot(
+        plan.source, stores=stores, uids=plan.uids, path_map=path_map, memory_limit=plan.memory_limit
+    )
     target = normalize(plan.target).rstrip("/")
     standing = _standing(plan, target, stores)
     _check_in_flight(snapshot)

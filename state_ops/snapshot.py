@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ..io.keyed.backend import KeyedBackend, KeyedStateType, open_keyed
 from ..io.keyed.raw_timers import open_raw_keyed
+from ..io.memory import Memory
 from ..io.metadata import KeyGroupRange, Metadata, OperatorState, SubtaskState, read_metadata
 from ..io.operator_state import OperatorBackend, OperatorStateType, open_operator
 from ..io.stores import Stores, join, normalize, parent
@@ -23,7 +24,6 @@ from .in_flight import InFlight, in_flight
 from .tables import KeyedTable
 from .values import values as json_values
 
-DEFAULT_BATCH_BYTES = 16 << 20
 B = TypeVar("B")
 
 
@@ -54,8 +54,9 @@ class State:
         """The types of key, namespace, user key and value, as far as the state has them."""
         raise NotImplementedError
 
-    def batches(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> Iterator[pa.RecordBatch]:
-        """The table, in batches of about ``batch_bytes`` of stored bytes. Raises FormatError for damaged entries."""
+    def batches(self, batch_bytes: int | None = None) -> Iterator[pa.RecordBatch]:
+        """The table, in batches of about ``batch_bytes`` of stored bytes, as many as the snapshot's memory limit
+        allows if not given. Raises FormatError for damaged entries."""
         raise NotImplementedError
 
     def count(self) -> int:
@@ -68,7 +69,7 @@ class State:
         value = self.types.get("value")
         return t.opaque_in(value) if value is not None else None
 
-    def reader(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> pa.RecordBatchReader:
+    def reader(self, batch_bytes: int | None = None) -> pa.RecordBatchReader:
         """The table as a stream of batches."""
         return pa.RecordBatchReader.from_batches(self.schema, self.batches(batch_bytes))
 
@@ -107,7 +108,7 @@ class KeyedState(State):
         return {name: part for name, part in parts.items() if part is not None}
 
     def batches(
-        self, batch_bytes: int = DEFAULT_BATCH_BYTES, key_groups: KeyGroupRange | None = None
+        self, batch_bytes: int | None = None, key_groups: KeyGroupRange | None = None
     ) -> Iterator[pa.RecordBatch]:
         for backend, state in self.parts:
             where = Where(operator=self.operator.label, state=self.name)
@@ -147,7 +148,7 @@ class OperatorListState(State):
     def types(self) -> dict[str, t.DataType]:
         return {"value": self.type.value}
 
-    def batches(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> Iterator[pa.RecordBatch]:
+    def batches(self, batch_bytes: int | None = None) -> Iterator[pa.RecordBatch]:
         for subtask, backend in self.parts:
             values = _located(self, partial(backend.elements, self.type))
             n = len(values)
@@ -177,7 +178,7 @@ class BroadcastState(State):
         key = self.type.map_key
         return {**({"map_key": key} if key is not None else {}), "value": self.type.value}
 
-    def batches(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> Iterator[pa.RecordBatch]:
+    def batches(self, batch_bytes: int | None = None) -> Iterator[pa.RecordBatch]:
         copies = [_located(self, partial(backend.entries, self.type)) for _, backend in self.parts]
         first = _entry_set(*copies[0])
         for (subtask, _), copy in zip(self.parts, copies, strict=True):
@@ -346,6 +347,10 @@ class Snapshot:
         return self.operator(operator).state(name)
 
     @property
+    def memory(self) -> Memory:
+        return self.opener.memory
+
+    @property
     def checkpoint_id(self) -> int:
         return self.metadata.checkpoint_id
 
@@ -369,12 +374,14 @@ def open_snapshot(
     stores: Stores | None = None,
     uids: Iterable[str] = (),
     path_map: Iterable[tuple[str, str]] = (),
+    memory_limit: str | int | None = None,
 ) -> Snapshot:
     """Open the snapshot at ``url``: a folder or its ``_metadata``, on the local disk or in any store.
 
     ``uids`` are names to try for operators whose uid the snapshot does not say (Flink 1.x). ``path_map`` are
-    (old, new) prefixes for files that were moved. Raises StoreError where there is no ``_metadata``,
-    FormatError where it is damaged.
+    (old, new) prefixes for files that were moved. ``memory_limit``, as ``512MB``, is what the process may take
+    while the snapshot is read (see :class:`Memory`). Raises StoreError where there is no ``_metadata``, FormatError
+    where it is damaged, InputError for a limit that is too small.
     """
     stores = stores or Stores(endpoint_url)
     at = metadata_url(url)
@@ -389,7 +396,9 @@ def open_snapshot(
             ) from None
         raise
     metadata = read_metadata(data, at)
-    opener = StreamOpener(stores=stores, base_url=parent(at), path_map=tuple(path_map))
+    opener = StreamOpener(
+        stores=stores, base_url=parent(at), path_map=tuple(path_map), memory=Memory.of(memory_limit)
+    )
     known = {operator_id_of_uid(uid): uid for uid in uids}
     operators = tuple(
         Operator(meta, meta.operator_uid or known.get(meta.operator_id), opener)

@@ -13,7 +13,7 @@ from ..schemas import types as t
 from ..schemas.errors import StateliftError, StoreError, Where
 from ..schemas.hashing import stability
 from .findings import Finding, Progress, Tally, fault, of_error, unchecked
-from .snapshot import DEFAULT_BATCH_BYTES, BroadcastState, Operator, Snapshot
+from .snapshot import BroadcastState, Operator, Snapshot
 from .verify_files import check_files, check_key_group_ranges
 from .verify_keyed import KeyedCheck
 
@@ -27,7 +27,7 @@ def verify(
     *,
     tally: Tally | None = None,
     progress: Progress | None = None,
-    batch_bytes: int = DEFAULT_BATCH_BYTES,
+    batch_bytes: int | None = None,
 ) -> Iterator[Finding]:
     """What is wrong with a snapshot, as it is found; what could not be looked at is said too (``unchecked``).
 
@@ -36,6 +36,7 @@ def verify(
     broadcast copies agree; RocksDB's checksums fit. ``tally`` is counted up, ``progress`` told of bytes read.
     Memory: a few batches, and 12 bytes for each entry of one key group.
     """
+    batch_bytes = batch_bytes or snapshot.memory.batch_bytes
     tally = tally if tally is not None else Tally()
     progress = progress or (lambda _: None)
     lost: _Lost = set()

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from ...schemas.errors import FormatError, UnsupportedVersionError
 from ...schemas.snapshots import SerializerSnapshot
+from ..memory import Held
 from ..metadata import ChangelogStateBackendHandle, KeyGroupRange
 from ..streams import StreamOpener
 from .canonical import prefix_bytes
@@ -112,7 +113,11 @@ def open_changelog(
     bases = _in_order(bases, handle.key_group_range)
     states = ChangelogStates()
     base_ids = [states.add_header(base.header) for base in bases]
-    changes = list(read_changes(handle.non_materialized, opener))
+    changes = []
+    held = Held(opener.memory, "what changed in a changelog checkpoint")
+    for one in read_changes(handle.non_materialized, opener):
+        held.add(len(one.data))
+        changes.append(one)
     ids = [states.announce(one) for one in changes]
     key, remark = states.key or key_serializer, None
     if key is None:

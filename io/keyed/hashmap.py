@@ -18,11 +18,12 @@ from ...schemas.codec.arena import Arena
 from ...schemas.codec.codec import run_decode
 from ...schemas.codec.shapes import Builder, NullShape, Program
 from ...schemas.errors import FormatError, UnexpectedEndError, Where
+from ..memory import BATCH_BYTES
 from ..streams import StateStream
 from .composite import CompositeKeyCodec
 from .entries import Bytes, EntryBatch, Positions, Spans, Window
 from .parts import PartMarks, Parts
-from .regions import Piece, Region, pieces
+from .regions import Piece, Region, Rest, pieces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +78,7 @@ def read_hashmap(
     states: Sequence[HeapState],
     compressed: bool,
     wanted: frozenset[int] | None = None,
-    batch_bytes: int = 16 << 20,
+    batch_bytes: int = BATCH_BYTES,
 ) -> Iterator[Window]:
     """The entries of the key groups ``regions`` in their order, as canonical entries.
 
@@ -97,15 +98,17 @@ class _Reader:
     states: Sequence[HeapState]
     wanted: frozenset[int] | None
     marked: dict[int, _Marked] = field(default_factory=dict)
-    rest: Bytes = field(default_factory=lambda: np.empty(0, np.uint8))
+    rest: Rest = field(default_factory=Rest)
     blocks: int = -1  # -1: the key-group id comes next
     state: int = 0
     entries: int = 0
     base: int = 0
 
     def piece(self, piece: Piece) -> Iterator[Window]:
-        carried = len(self.rest)
-        data = np.concatenate([self.rest, piece.data]) if carried else piece.data
+        data = self.rest.before(piece)
+        if data is None:
+            return
+        carried = len(data) - len(piece.data)
         self.base = piece.offset - carried
         for region, (start, stop) in zip(piece.regions, piece.bounds.tolist(), strict=True):
             pos = start
@@ -116,12 +119,11 @@ class _Reader:
                     yield window
                     window = {}
                 if more:
-                    self.rest = data[pos:]
+                    self.rest.keep(data[pos:])
                     return
                 if self.blocks == 0 and self.entries == 0:
                     break
             self.blocks = -1
-        self.rest = np.empty(0, np.uint8)
 
     def _step(
         self, data: Bytes, pos: int, end: int, region: Region, last: bool, window: Window

@@ -85,6 +85,7 @@ def open_raw_keyed(
         stream=stream,
         offsets=handle.offsets,
         source=RawTimers(stream, regions, services, prefix_bytes(max_parallelism)),
+        batch_bytes=opener.memory.batch_bytes,
     )
 
 
