@@ -70,6 +70,9 @@ class Memory:
         return BATCH_BYTES if data is None else max(256 << 10, min(BATCH_BYTES, data // _HELD))
 
 
+NO_LIMIT = Memory()
+
+
 @dataclass(slots=True)
 class Held:
     """Bytes of one thing that is held in memory whole, counted as they come."""

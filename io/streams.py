@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..schemas.errors import UnexpectedEndError, Where
-from .memory import Memory
+from .memory import NO_LIMIT, Memory
 from .metadata import FileRange, Inline, Location, StreamStateHandle, resolve
 from .stores import Stores
 
@@ -79,7 +79,7 @@ class StreamOpener:
     stores: Stores
     base_url: str
     path_map: tuple[tuple[str, str], ...] = ()
-    memory: Memory = Memory()
+    memory: Memory = NO_LIMIT
 
     def open(self, handle: StreamStateHandle, name: str) -> StateStream:
         """The stream of a handle. Raises StoreError for a file that is nowhere."""

@@ -26,8 +26,9 @@ def apply(plan: Plan, *, workers: int | None = None, progress: Progress | None =
 def apply_job(job: Job, *, workers: int | None = None, progress: Progress | None = None) -> Report:
     """Run a prepared job on ``workers`` threads (one for each processor if not given).
 
-    With a memory limit there are no more threads than it has room for. Raises StateliftError; then what was written so far is removed and no snapshot stands at the target. A run
-    that is killed leaves its finished shards, and the next run of the same plan goes on from them.
+    With a memory limit there are no more threads than it has room for. Raises StateliftError; then what was written
+    so far is removed and no snapshot stands at the target. A run that is killed leaves its finished shards, and the
+    next run of the same plan goes on from them.
     """
     workers = job.memory.workers(workers or os.cpu_count() or 1)
     memory = job.memory.share(workers)

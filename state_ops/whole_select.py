@@ -42,7 +42,10 @@ class WholeSelect:
 
     @staticmethod
     def run(snapshot: Snapshot, work: OperatorWork, name: str, memory: Memory) -> WholeSelect:
-        """Run the state's query, and hold its rows in a part of ``memory``. Raises SqlError, EncodeError; PlanError for two rows with one key."""
+        """Run the state's query, and hold its rows in a part of ``memory``.
+
+        Raises SqlError, EncodeError; PlanError for two rows with one key.
+        """
         state = work.operator.state(name)
         if not isinstance(state, KeyedState):
             raise PlanError("only keyed state can be selected anew", where=Where(state=name))
