@@ -40,6 +40,7 @@ def command(
     savepoint: str,
     endpoint_url: str | None,
     path_map: tuple[str, ...],
+    types: str | None,
     uids_file: Path | None,
     key: str,
     uid: str,
@@ -54,7 +55,7 @@ def command(
     from ..state_ops.values import to_json, values
     from .keys import parse_key
 
-    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, [uid])
+    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, [uid], types=types)
     operator = snapshot.operator(uid)
     keyed = [one for one in operator.states if isinstance(one, KeyedState)]
     kind = key_type(operator)

@@ -18,6 +18,7 @@ def command(
     savepoint: str,
     endpoint_url: str | None,
     path_map: tuple[str, ...],
+    types: str | None,
     uids_file: Path | None,
     uids: tuple[str, ...],
     count: bool,
@@ -37,18 +38,20 @@ def command(
     Snapshots of Flink 1.x hold hashes of the operators' uids: name the uids of the job to see them resolved.
     Exit code 1 where something of the snapshot cannot be read.
     """
+    from ..state_ops.inventory import inventory
     from ..state_ops.values import to_json
     from .overview import overview
     from .progress import byte_progress
 
     names = [*read_uids(uids_file), *uids]
-    snapshot = open_for(savepoint, endpoint_url, path_map, None, names)
+    snapshot = open_for(savepoint, endpoint_url, path_map, None, names, types=types)
     with byte_progress("inspect", None) as advance:
-        found = overview(snapshot, names, advance, count=count)
+        operators = inventory(snapshot, count="all" if count else "small", advance=advance)
+    found = overview(snapshot, names, operators)
     if as_json:
-        click.echo(to_json({**found.as_dict(), "problems": found.problems}))
+        click.echo(to_json(found.as_dict()))
     else:
-        from .overview_table import show
+        from .inventory_table import show
 
         show(found)
     return 1 if found.problems else 0

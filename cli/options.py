@@ -31,12 +31,16 @@ memory_option = click.option(
     metavar="SIZE",
     help="The memory that the program may take, as 512MB; what is more is spilled.",
 )
+types_option = click.option(
+    "--types", "types", metavar="FILE",
+    help="A YAML file of the fields of classes that the snapshot does not say: subclasses of POJOs, Kryo's classes.",
+)  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Output for machines.")
 
 
 def snapshot_options(command: F) -> F:
     """The argument SAVEPOINT and how to find its files."""
-    for option in (endpoint_option, path_map_option, uids_option, click.argument("savepoint")):
+    for option in (endpoint_option, path_map_option, types_option, uids_option, click.argument("savepoint")):
         command = option(command)
     return command
 
@@ -59,6 +63,7 @@ def open_for(
     uids_file: Path | None,
     uids: Iterable[str] = (),
     memory_limit: str | None = None,
+    types: str | None = None,
 ) -> Snapshot:
     """The snapshot that the shared options name."""
     from ..io.metadata import parse_path_map
@@ -67,5 +72,10 @@ def open_for(
     pairs = [parse_path_map(text) for text in path_map]
     names = [*read_uids(uids_file), *uids]
     return open_snapshot(
-        savepoint, endpoint_url=endpoint_url, uids=names, path_map=pairs, memory_limit=memory_limit
+        savepoint,
+        endpoint_url=endpoint_url,
+        uids=names,
+        path_map=pairs,
+        types=types,
+        memory_limit=memory_limit,
     )

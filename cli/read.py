@@ -38,6 +38,7 @@ def command(
     savepoint: str,
     endpoint_url: str | None,
     path_map: tuple[str, ...],
+    types: str | None,
     uids_file: Path | None,
     memory_limit: str | None,
     uid: str,
@@ -46,7 +47,9 @@ def command(
     output: str | None,
 ) -> int:
     target = check_output(output)
-    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, [uid], memory_limit)
+    snapshot = open_for(
+        savepoint, endpoint_url, path_map, uids_file, [uid], types=types, memory_limit=memory_limit
+    )
     operator = snapshot.operator(uid)
     found = operator.state(state)
     with row_progress(f"{operator.label} / {found.name}", quiet=target is None) as advance:

@@ -49,6 +49,7 @@ def command(
     savepoint: str,
     endpoint_url: str | None,
     path_map: tuple[str, ...],
+    types: str | None,
     uids_file: Path | None,
     query: str,
     memory_limit: str | None,
@@ -58,7 +59,7 @@ def command(
     from ..state_ops.sql import run_sql
 
     target = check_output(output)
-    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, (), memory_limit)
+    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, types=types, memory_limit=memory_limit)
     reader = run_sql(snapshot, query, partial=True)
     if output is None and not as_json and sys.stdout.isatty():
         _show(reader)

@@ -19,6 +19,7 @@ def command(
     savepoint: str,
     endpoint_url: str | None,
     path_map: tuple[str, ...],
+    types: str | None,
     uids_file: Path | None,
     memory_limit: str | None,
     as_json: bool,
@@ -39,7 +40,7 @@ def command(
     from ..state_ops.values import to_json
     from ..state_ops.verify import verify
 
-    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, (), memory_limit)
+    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, types=types, memory_limit=memory_limit)
     tally = Tally()
     found: dict[str, list[Finding]] = {"fault": [], "unchecked": []}
     with byte_progress("verify", None) as advance:

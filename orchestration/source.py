@@ -20,7 +20,7 @@ def source_asset(migration: Migration, spec: dg.AssetSpec) -> dg.AssetsDefinitio
         plan = migration.plan_for(context.partition_key if context.has_partition_key else None)
         with failing():
             stores = statelift.stores()
-            snapshot = open_snapshot(plan.source, stores=stores, uids=plan.uids)
+            snapshot = open_snapshot(plan.source, stores=stores, uids=plan.uids, types=plan.types)
             digest = hashlib.sha256(stores.read(metadata_url(plan.source))).hexdigest()
             sizes = [snapshot.opener.open(use.handle, str(use)).size for use in streams(snapshot.metadata)]
             formats = {

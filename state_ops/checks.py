@@ -61,7 +61,9 @@ def run_check(name: str, plan: Plan, report: Report, stores: Stores) -> CheckRes
 
 def open_target(plan: Plan, stores: Stores) -> Snapshot:
     """The new snapshot, with the plan's names for its operators."""
-    return open_snapshot(plan.target, stores=stores, uids=plan.uids, memory_limit=plan.memory_limit)
+    return open_snapshot(
+        plan.target, stores=stores, uids=plan.uids, types=plan.types, memory_limit=plan.memory_limit
+    )
 
 
 def _keyed_states(snapshot: Snapshot) -> Iterator[tuple[Operator, State]]:
@@ -204,7 +206,9 @@ def check_sql(name: str, query: str, snapshot: Snapshot) -> CheckResult:
 BUILT_IN: Mapping[str, Callable[[Plan, Report, Stores], CheckResult]] = {
     "reads-back": lambda plan, report, stores: check_reads_back(
         open_target(plan, stores),
-        lambda: open_snapshot(report.source, stores=stores, uids=plan.uids, memory_limit=plan.memory_limit),
+        lambda: open_snapshot(
+            report.source, stores=stores, uids=plan.uids, types=plan.types, memory_limit=plan.memory_limit
+        ),
     ),
     "content": lambda plan, report, stores: check_content(report, open_target(plan, stores)),
     "key-groups": lambda plan, report, stores: check_key_groups(open_target(plan, stores)),

@@ -118,8 +118,9 @@ def prepare(plan: Plan, stores: Stores | None = None, *, path_map: Sequence[tupl
     """
     stores = stores or Stores()
     snapshot = open_snapshot(
-        plan.source, stores=stores, uids=plan.uids, path_map=path_map, memory_limit=plan.memory_limit
-    )
+        plan.source, stores=stores, uids=plan.uids, path_map=path_map, types=plan.types,
+        memory_limit=plan.memory_limit,
+    )  # fmt: skip
     target = normalize(plan.target).rstrip("/")
     standing = _standing(plan, target, stores)
     _check_in_flight(snapshot)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -19,11 +20,16 @@ from ..io.stores import Stores, join, normalize, parent
 from ..io.streams import StreamOpener
 from ..schemas import types as t
 from ..schemas.errors import FormatError, InputError, NameNotFoundError, StateliftError, StoreError, Where
+from ..schemas.from_snapshot import TypeRules
 from ..schemas.operator_id import operator_id_of_uid
+from ..schemas.subclasses import subclasses_of, told
+from .class_types import Types, declared
 from .in_flight import InFlight, in_flight
 from .tables import KeyedTable
 from .values import values as json_values
 
+#: The first version of ``_metadata`` that Flink 2 writes, whose Kryo is another one than that of Flink 1.
+_FLINK_2 = 5
 B = TypeVar("B")
 
 
@@ -37,7 +43,7 @@ class Problem:
         return str(self.error)
 
 
-class State:
+class State(ABC):
     """One state of one operator. ``kind`` is value, list, map, reducing, aggregating, timer, split, union or
     broadcast; ``schema`` the columns of its table."""
 
@@ -46,22 +52,22 @@ class State:
     kind: str
 
     @property
-    def schema(self) -> pa.Schema:
-        raise NotImplementedError
+    @abstractmethod
+    def schema(self) -> pa.Schema: ...
 
     @property
+    @abstractmethod
     def types(self) -> dict[str, t.DataType]:
         """The types of key, namespace, user key and value, as far as the state has them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def batches(self, batch_bytes: int | None = None) -> Iterator[pa.RecordBatch]:
         """The table, in batches of about ``batch_bytes`` of stored bytes, as many as the snapshot's memory limit
         allows if not given. Raises FormatError for damaged entries."""
-        raise NotImplementedError
 
+    @abstractmethod
     def count(self) -> int:
         """The rows of the table (of a map: its entries); reads the state."""
-        raise NotImplementedError
 
     @property
     def opaque(self) -> t.OpaqueType | None:
@@ -141,8 +147,8 @@ class OperatorListState(State):
 
     @cached_property
     def schema(self) -> pa.Schema:
-        value = self.parts[0][1].elements(self.type).type
-        return pa.schema([("subtask", pa.int32()), ("index", pa.int64()), ("value", value)])
+        columns = self.parts[0][1].columns(self.type)
+        return pa.schema([("subtask", pa.int32()), ("index", pa.int64()), *columns.items()])
 
     @property
     def types(self) -> dict[str, t.DataType]:
@@ -171,7 +177,7 @@ class BroadcastState(State):
 
     @cached_property
     def schema(self) -> pa.Schema:
-        return next(self.batches()).schema
+        return pa.schema(list(self.parts[0][1].columns(self.type).items()))
 
     @property
     def types(self) -> dict[str, t.DataType]:
@@ -187,7 +193,7 @@ class BroadcastState(State):
                 raise FormatError(
                     f"the broadcast copy differs from that of subtask {self.parts[0][0]}", where=where
                 )
-        yield pa.RecordBatch.from_arrays(list(copies[0]), names=["map_key", "value"])
+        yield pa.RecordBatch.from_arrays(list(copies[0]), schema=self.schema)
 
     def count(self) -> int:
         return len(_located(self, partial(self.parts[0][1].entries, self.type))[0])
@@ -248,7 +254,13 @@ class Operator:
             handle = subtask.managed_keyed_state
             return open_keyed(handle, self.opener, self.max_parallelism) if handle is not None else None
 
-        return dict(self._open(keyed))
+        opened = dict(self._open(keyed))
+        known = subclasses_of(
+            node for one in opened.values() for state in one.states for node in state.nodes()
+        )
+        for one in opened.values():
+            one.states = [state.told(known) for state in one.states]
+        return opened
 
     @cached_property
     def raw_timers(self) -> dict[int, KeyedBackend]:
@@ -269,7 +281,12 @@ class Operator:
             handle = subtask.managed_operator_state
             return open_operator(handle, self.opener) if handle is not None else None
 
-        return dict(self._open(managed))
+        opened = dict(self._open(managed))
+        known = subclasses_of(state.value for one in opened.values() for state in one.states)
+        return {
+            subtask: replace(one, states=[replace(s, value=told(s.value, known)) for s in one.states])
+            for subtask, one in opened.items()
+        }
 
     def _open(self, opened: Callable[[SubtaskState], B | None]) -> Iterator[tuple[int, B]]:
         for subtask in sorted(self.meta.subtask_states, key=lambda s: s.subtask_index):
@@ -374,14 +391,16 @@ def open_snapshot(
     stores: Stores | None = None,
     uids: Iterable[str] = (),
     path_map: Iterable[tuple[str, str]] = (),
+    types: Types | str | None = None,
     memory_limit: str | int | None = None,
 ) -> Snapshot:
     """Open the snapshot at ``url``: a folder or its ``_metadata``, on the local disk or in any store.
 
     ``uids`` are names to try for operators whose uid the snapshot does not say (Flink 1.x). ``path_map`` are
-    (old, new) prefixes for files that were moved. ``memory_limit``, as ``512MB``, is what the process may take
-    while the snapshot is read (see :class:`Memory`). Raises StoreError where there is no ``_metadata``, FormatError
-    where it is damaged, InputError for a limit that is too small.
+    (old, new) prefixes for files that were moved. ``types`` are the fields of classes that the snapshot does not
+    say: a YAML file, or what would stand in it. ``memory_limit``, as ``512MB``, is what the process may take while
+    the snapshot is read (see :class:`Memory`). Raises StoreError where there is no ``_metadata``, FormatError where it
+    is damaged, InputError for a limit that is too small.
     """
     stores = stores or Stores(endpoint_url)
     at = metadata_url(url)
@@ -397,7 +416,11 @@ def open_snapshot(
         raise
     metadata = read_metadata(data, at)
     opener = StreamOpener(
-        stores=stores, base_url=parent(at), path_map=tuple(path_map), memory=Memory.of(memory_limit)
+        stores=stores,
+        base_url=parent(at),
+        path_map=tuple(path_map),
+        types=TypeRules(kryo=5 if metadata.version >= _FLINK_2 else 2, declared=declared(types, stores)),
+        memory=Memory.of(memory_limit),
     )
     known = {operator_id_of_uid(uid): uid for uid in uids}
     operators = tuple(

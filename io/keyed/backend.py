@@ -168,7 +168,7 @@ def open_keyed(
     match handle:
         case KeyGroupsSavepointStateHandle() | KeyGroupsStateHandle():
             stream = opener.open(handle.stream, "keyed state")
-            return _open_stream(handle, stream, max_parallelism, opener.memory.batch_bytes)
+            return _open_stream(handle, stream, max_parallelism, opener)
         case IncrementalRemoteKeyedStateHandle():
             meta = opener.open(handle.meta_state_handle, "RocksDB meta file")
             size = meta.size
@@ -182,7 +182,7 @@ def open_keyed(
                 header=header,
                 key_groups=handle.key_group_range,
                 max_parallelism=max_parallelism,
-                states=state_types(header),
+                states=state_types(header, opener.types),
                 files=files,
                 batch_bytes=opener.memory.batch_bytes,
             )
@@ -206,7 +206,7 @@ def _open_stream(
     handle: KeyGroupsSavepointStateHandle | KeyGroupsStateHandle,
     stream: StateStream,
     max_parallelism: int,
-    batch_bytes: int,
+    opener: StreamOpener,
 ) -> KeyedBackend:
     end = header_end(handle.offsets, stream.size)
     header = read_keyed_header_lenient(Reader(stream.read(0, end), file=stream.name), end)
@@ -216,10 +216,10 @@ def _open_stream(
         header=header,
         key_groups=handle.key_group_range,
         max_parallelism=max_parallelism,
-        states=state_types(header),
+        states=state_types(header, opener.types),
         stream=stream,
         offsets=handle.offsets,
-        batch_bytes=batch_bytes,
+        batch_bytes=opener.memory.batch_bytes,
     )
 
 
