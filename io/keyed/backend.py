@@ -53,7 +53,7 @@ class KeyedBackend:
     """An opened keyed handle. ``states`` are the types of the header's states, by state id.
 
     Opening reads the header only; ``windows`` reads the entries, ``batch_bytes`` of them at once unless it is told
-    otherwise. ``remark`` is what the user is to be told of how the handle was read.
+    otherwise. ``remarks`` are what the user is to be told of how the handle was read.
     """
 
     format: FormatName
@@ -65,7 +65,7 @@ class KeyedBackend:
     offsets: Sequence[int] = ()
     files: dict[str, StateStream] = field(default_factory=dict)
     source: EntrySource | None = None
-    remark: str | None = None
+    remarks: tuple[str, ...] = ()
     batch_bytes: int = BATCH_BYTES
     _families: dict[str, list[SstTable]] | None = None
 
@@ -196,7 +196,7 @@ def open_keyed(
                 max_parallelism=max_parallelism,
                 states=log.states,
                 source=log,
-                remark=log.key_remark,
+                remarks=log.remarks,
                 batch_bytes=opener.memory.batch_bytes,
             )
     raise UnsupportedVersionError(f"keyed handles of type {type(handle).__name__} are not read")

@@ -21,7 +21,12 @@ import numpy.typing as npt
 from ...schemas.errors import FormatError, UnsupportedVersionError
 from ...schemas.snapshots import SerializerSnapshot
 from ..memory import Held
-from ..metadata import ChangelogStateBackendHandle, KeyGroupRange
+from ..metadata import (
+    ChangelogStateBackendHandle,
+    ChangelogStateHandleStreamImpl,
+    InMemoryChangelogStateHandle,
+    KeyGroupRange,
+)
 from ..streams import StreamOpener
 from .canonical import prefix_bytes
 from .changelog_merge import merge
@@ -53,7 +58,8 @@ class Materialized(Protocol):
 @dataclass(slots=True)
 class Changelog:
     """An opened changelog handle. ``header`` has the states of the materialized part and then those that only the
-    changes announce; ``key_remark`` says how the key's serializer was found where nothing names it."""
+    changes announce. ``remarks`` say how the key's serializer was found where nothing names it, and where Flink itself
+    takes changes twice."""
 
     header: KeyedBackendHeader | RawKeyedHeader
     states: Sequence[KeyedStateType]
@@ -62,7 +68,7 @@ class Changelog:
     changes: Sequence[Changes]
     ids: Sequence[npt.NDArray[np.int32]]
     conflicts: Mapping[int, str]
-    key_remark: str | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def nbytes(self) -> int:
@@ -131,7 +137,24 @@ def open_changelog(
         changes=changes,
         ids=ids,
         conflicts=states.conflicts,
-        key_remark=remark,
+        remarks=tuple(text for text in (remark, _doubled(handle)) if text is not None),
+    )
+
+
+def _doubled(handle: ChangelogStateBackendHandle) -> str | None:
+    """What to say where one log stands in several handles: it does after a job was rescaled twice."""
+    logs: list[object] = []
+    for one in handle.non_materialized:
+        if isinstance(one, InMemoryChangelogStateHandle):
+            logs += [one.changes] if one.changes else []
+        elif isinstance(one, ChangelogStateHandleStreamImpl):
+            logs += one.handles_and_offsets
+    doubled = len(logs) - len(set(logs))
+    if not doubled:
+        return None
+    return (
+        f"{doubled} of {len(logs)} change sets come a second time, as after a job was rescaled twice: Flink replays"
+        " them again, which undoes newer changes; what is read is what Flink restores"
     )
 
 
