@@ -54,7 +54,7 @@ def test_every_way_to_write_tables_reads_equal(flink: FlinkHarness, tmp_path: Pa
     ("way", "says"),
     [
         ("dictionary", "SST file is compressed with a dictionary"),
-        ("blobs", "entries of type BLOB_INDEX are not read"),
+        ("blobs", "the database keeps values in blob files, which are not read"),
     ],
 )
 def test_what_is_not_read_is_refused_by_its_name(

@@ -40,7 +40,8 @@ public class EveryOption implements RocksDBOptionsFactory {
                     .setDataBlockHashTableUtilRatio(0.5),
             (table, family) -> {
                 table.setBlockAlign(true);
-                family.setCompressionPerLevel(List.of(CompressionType.NO_COMPRESSION));
+                family.setCompressionType(CompressionType.NO_COMPRESSION)
+                        .setCompressionPerLevel(List.of(CompressionType.NO_COMPRESSION));
             },
             (table, family) -> {
                 table.setEnableIndexCompression(true).setBlockRestartInterval(1);
