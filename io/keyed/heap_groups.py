@@ -71,7 +71,8 @@ class GroupProgram:
         window: Window = {}
         for block in self.blocks:
             if wanted is None or block.state in wanted:
-                counts = np.diff(run.arena.array(block.offsets, n + 1).astype(np.int64))
+                offsets = run.arena.array(block.offsets, n + 1).astype(np.int64)
+                counts = offsets[1:] - offsets[:-1]
                 total = int(counts.sum())
                 batch = block.marks.compose(
                     states[block.state], run.arena, data, _positions(run.arena, block.starts, total),

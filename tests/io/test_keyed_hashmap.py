@@ -252,8 +252,9 @@ def test_a_damaged_key_group_among_many_is_named() -> None:
     stream = inline(bytes(data))
     regions = regions_of(offsets, KeyGroupRange(0, 100), stream)
     seen: list[int] = []
+    windows = read_hashmap(stream, regions, states=states, compressed=False)
+    groups = (window[0].key_groups.tolist() for window in windows)
     with pytest.raises(FormatError, match="unknown state id 7") as caught:
-        for window in read_hashmap(stream, regions, states=states, compressed=False):
-            seen += window[0].key_groups.tolist()
+        seen.extend(group for own in groups for group in own)
     assert caught.value.where.key_group == 70
     assert seen == list(range(70))

@@ -14,11 +14,13 @@ import org.apache.flink.api.common.state.v2.MapState;
 import org.apache.flink.api.common.state.v2.MapStateDescriptor;
 import org.apache.flink.api.common.state.v2.ReducingStateDescriptor;
 import org.apache.flink.api.common.state.v2.State;
+import org.apache.flink.api.common.state.v2.StateFuture;
 import org.apache.flink.api.common.state.v2.StateDescriptor;
 import org.apache.flink.api.common.state.v2.ValueState;
 import org.apache.flink.api.common.state.v2.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.core.state.StateFutureUtils;
 import org.apache.flink.streaming.api.datastream.KeyedStream;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.streaming.api.operators.StreamingRuntimeContext;
@@ -97,39 +99,34 @@ final class AsyncChurn extends Churn {
 
         @Override
         public void processElement(Event e, Context context, Collector<Void> out) {
+            StateFuture<Void> done = StateFutureUtils.completedVoidFuture();
             for (Step step : steps(e)) {
                 if (step.op() == Op.REGISTER || step.op() == Op.DELETE) {
                     time(context.timerService(), step);
                 } else {
-                    take(states.get(step.state()), step);
+                    done = done.thenCompose(before -> take(states.get(step.state()), step));
                 }
             }
-            Gate.of(run).processed.incrementAndGet();
+            done.thenAccept(all -> Gate.of(run).processed.incrementAndGet());
         }
 
         @SuppressWarnings("unchecked")
-        private static void take(State state, Step step) {
+        private static StateFuture<Void> take(State state, Step step) {
             switch (step.op()) {
                 case SET:
-                    ((ValueState<Object>) state).asyncUpdate(step.value());
-                    break;
+                    return ((ValueState<Object>) state).asyncUpdate(step.value());
                 case UPDATE:
-                    ((ListState<Object>) state).asyncUpdate((List<Object>) step.value());
-                    break;
+                    return ((ListState<Object>) state).asyncUpdate((List<Object>) step.value());
                 case ADD_ALL:
-                    ((ListState<Object>) state).asyncAddAll((List<Object>) step.value());
-                    break;
+                    return ((ListState<Object>) state).asyncAddAll((List<Object>) step.value());
                 case ADD:
-                    ((AppendingState<Object, ?, ?>) state).asyncAdd(step.value());
-                    break;
+                    return ((AppendingState<Object, ?, ?>) state).asyncAdd(step.value());
                 case PUT:
-                    ((MapState<Object, Object>) state).asyncPut(step.key(), step.value());
-                    break;
+                    return ((MapState<Object, Object>) state).asyncPut(step.key(), step.value());
                 case REMOVE:
-                    ((MapState<Object, Object>) state).asyncRemove(step.key());
-                    break;
+                    return ((MapState<Object, Object>) state).asyncRemove(step.key());
                 default:
-                    state.asyncClear();
+                    return state.asyncClear();
             }
         }
     }
