@@ -9,7 +9,7 @@ import click
 
 from ..state_ops.values import VALUES_HELP
 from .keys import KEY_HELP
-from .options import open_for, snapshot_options
+from .options import open_for, snapshot_options, wide_times_option
 from .problems import finish
 
 _HELP = f"""Show what the states of an operator hold for one key, as JSON.
@@ -32,6 +32,7 @@ _HELP = f"""Show what the states of an operator hold for one key, as JSON.
     context_settings={"ignore_unknown_options": True},  # a key may be -1
 )
 @snapshot_options
+@wide_times_option
 @click.argument("key")
 @click.option("--uid", required=True, metavar="UID", help="The operator: its uid or its 32-digit id.")
 @click.option("--state", metavar="NAME", help="Only this state.")
@@ -41,6 +42,7 @@ def command(
     endpoint_url: str | None,
     path_map: tuple[str, ...],
     uids_file: Path | None,
+    wide_times: bool,
     key: str,
     uid: str,
     state: str | None,
@@ -54,7 +56,7 @@ def command(
     from ..state_ops.values import to_json, values
     from .keys import parse_key
 
-    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, [uid])
+    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, [uid], wide_times=wide_times)
     operator = snapshot.operator(uid)
     keyed = [one for one in operator.states if isinstance(one, KeyedState)]
     kind = key_type(operator)
@@ -63,7 +65,7 @@ def command(
         if not keyed:
             known = [one.name for one in operator.states if isinstance(one, KeyedState)]
             raise NameNotFoundError("keyed state", state, known, where=Where(operator=operator.label))
-    wanted = parse_key(key, kind, key_array_type(kind))
+    wanted = parse_key(key, kind, key_array_type(kind, wide_times=wide_times))
     found = look_up(operator, keyed, wanted)
     shown = {
         "operator": operator.label,

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from .options import json_option, open_for, read_uids, snapshot_options
+from .options import json_option, open_for, read_uids, snapshot_options, wide_times_option
 
 
 @click.command("inspect", short_help="Show what is in a snapshot: operators, states, types, sizes.")
 @snapshot_options
+@wide_times_option
 @click.option("--uid", "uids", metavar="UID", multiple=True, help="An operator uid to try, as in --uids.")
 @click.option("--count", is_flag=True, help="Count the entries of a large snapshot too: reads all of it.")
 @json_option
@@ -19,6 +20,7 @@ def command(
     endpoint_url: str | None,
     path_map: tuple[str, ...],
     uids_file: Path | None,
+    wide_times: bool,
     uids: tuple[str, ...],
     count: bool,
     as_json: bool,
@@ -42,7 +44,7 @@ def command(
     from .progress import byte_progress
 
     names = [*read_uids(uids_file), *uids]
-    snapshot = open_for(savepoint, endpoint_url, path_map, None, names)
+    snapshot = open_for(savepoint, endpoint_url, path_map, None, names, wide_times=wide_times)
     with byte_progress("inspect", None) as advance:
         found = overview(snapshot, names, advance, count=count)
     if as_json:

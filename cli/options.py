@@ -26,6 +26,10 @@ uids_option = click.option(
     "--uids", "uids_file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Operator uids to try, one a line: snapshots of Flink 1.x hold only their hashes.",
 )  # fmt: skip
+wide_times_option = click.option(
+    "--wide-times", is_flag=True,
+    help="Give Instant, LocalDate and the like in their parts: those beyond 1677 to 2262 have no other form.",
+)  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Output for machines.")
 
 
@@ -53,6 +57,8 @@ def open_for(
     path_map: Iterable[str],
     uids_file: Path | None,
     uids: Iterable[str] = (),
+    *,
+    wide_times: bool = False,
 ) -> Snapshot:
     """The snapshot that the shared options name."""
     from ..io.metadata import parse_path_map
@@ -60,4 +66,6 @@ def open_for(
 
     pairs = [parse_path_map(text) for text in path_map]
     names = [*read_uids(uids_file), *uids]
-    return open_snapshot(savepoint, endpoint_url=endpoint_url, uids=names, path_map=pairs)
+    return open_snapshot(
+        savepoint, endpoint_url=endpoint_url, uids=names, path_map=pairs, wide_times=wide_times
+    )

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..state_ops.values import VALUES_HELP, to_json, values
-from .options import json_option, open_for, snapshot_options
+from .options import json_option, open_for, snapshot_options, wide_times_option
 from .output import check_output, output_option, write
 from .problems import finish
 from .progress import row_progress
@@ -41,6 +41,7 @@ _HELP = f"""Query the states of a snapshot with SQL (DuckDB's).
 
 @click.command("sql", help=_HELP, short_help="Query the states with SQL.")
 @snapshot_options
+@wide_times_option
 @click.argument("query")
 @click.option("--memory-limit", metavar="SIZE", help="DuckDB's memory, such as 2GB; what is more is spilled.")
 @output_option
@@ -50,6 +51,7 @@ def command(
     endpoint_url: str | None,
     path_map: tuple[str, ...],
     uids_file: Path | None,
+    wide_times: bool,
     query: str,
     memory_limit: str | None,
     output: str | None,
@@ -58,7 +60,7 @@ def command(
     from ..state_ops.sql import run_sql
 
     target = check_output(output)
-    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file)
+    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, wide_times=wide_times)
     reader = run_sql(snapshot, query, memory_limit=memory_limit, partial=True)
     if output is None and not as_json and sys.stdout.isatty():
         _show(reader)

@@ -72,12 +72,13 @@ class StreamOpener:
     """Opens the streams of one snapshot: ``base_url`` is the folder of its ``_metadata``.
 
     ``path_map`` are (old, new) prefixes for files that were moved; a file that is at neither place is looked for
-    in the checkpoint folder's own layout.
+    in the checkpoint folder's own layout. ``wide_times`` has what is in the streams decoded so (``compile_type``).
     """
 
     stores: Stores
     base_url: str
     path_map: tuple[tuple[str, str], ...] = ()
+    wide_times: bool = False
 
     def open(self, handle: StreamStateHandle, name: str) -> StateStream:
         """The stream of a handle. Raises StoreError for a file that is nowhere."""

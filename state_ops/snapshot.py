@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -92,7 +92,7 @@ class KeyedState(State):
 
     @cached_property
     def table(self) -> KeyedTable:
-        return KeyedTable(self.type, self.operator.max_parallelism)
+        return KeyedTable(self.type, self.operator.max_parallelism, self.operator.opener.wide_times)
 
     @property
     def schema(self) -> pa.Schema:
@@ -342,6 +342,14 @@ class Snapshot:
         known = [known for o in self.operators for known in (o.uid, o.name, o.id) if known]
         raise NameNotFoundError("operator", name, known, where=Where(file=self.url))
 
+    def with_wide_times(self) -> Snapshot:
+        """The same snapshot, opened anew with ``wide_times``: every time that Java has is read."""
+        if self.opener.wide_times:
+            return self
+        opener = replace(self.opener, wide_times=True)
+        operators = tuple(Operator(one.meta, one.uid, opener) for one in self.operators)
+        return Snapshot(self.url, self.metadata, opener, operators)
+
     def state(self, operator: str, name: str) -> State:
         return self.operator(operator).state(name)
 
@@ -369,12 +377,15 @@ def open_snapshot(
     stores: Stores | None = None,
     uids: Iterable[str] = (),
     path_map: Iterable[tuple[str, str]] = (),
+    wide_times: bool = False,
 ) -> Snapshot:
     """Open the snapshot at ``url``: a folder or its ``_metadata``, on the local disk or in any store.
 
     ``uids`` are names to try for operators whose uid the snapshot does not say (Flink 1.x). ``path_map`` are
-    (old, new) prefixes for files that were moved. Raises StoreError where there is no ``_metadata``,
-    FormatError where it is damaged.
+    (old, new) prefixes for files that were moved. ``wide_times`` gives times of Java (Instant, LocalDate, …) as structs
+    of their parts, which hold all of them; without it those beyond 64 bits of nanoseconds are an error.
+
+    Raises StoreError where there is no ``_metadata``, FormatError where it is damaged.
     """
     stores = stores or Stores(endpoint_url)
     at = metadata_url(url)
@@ -389,7 +400,7 @@ def open_snapshot(
             ) from None
         raise
     metadata = read_metadata(data, at)
-    opener = StreamOpener(stores=stores, base_url=parent(at), path_map=tuple(path_map))
+    opener = StreamOpener(stores=stores, base_url=parent(at), path_map=tuple(path_map), wide_times=wide_times)
     known = {operator_id_of_uid(uid): uid for uid in uids}
     operators = tuple(
         Operator(meta, meta.operator_uid or known.get(meta.operator_id), opener)

@@ -222,7 +222,7 @@ def _read(stream: StateStream, region: Region, data: bytes) -> Iterator[tuple[_S
 def _read_timers(reader: Reader, buffer: Bytes, service: _Service) -> _Timers:
     count = reader.count("timers", _LEAST_TIMER)
     start = reader.pos
-    builder = Builder()
+    builder = Builder(wide_times=True)
     slots = [builder.slot(8), builder.slot(8)]
     for snapshot in (service.key, service.namespace):
         kind = type_of(snapshot)

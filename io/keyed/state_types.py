@@ -37,9 +37,13 @@ class KeyedStateType:
     map_key: t.DataType | None = None
     value: t.DataType | None = None
 
-    def composite(self, max_parallelism: int) -> CompositeKeyCodec:
+    def composite(self, max_parallelism: int, *, wide_times: bool = False) -> CompositeKeyCodec:
         return CompositeKeyCodec(
-            prefix=prefix_bytes(max_parallelism), key=self.key, namespace=self.namespace, map_key=self.map_key
+            prefix=prefix_bytes(max_parallelism),
+            key=self.key,
+            namespace=self.namespace,
+            map_key=self.map_key,
+            wide_times=wide_times,
         )
 
 
