@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
@@ -70,17 +71,17 @@ def _write_lines(batches: Iterable[pa.RecordBatch]) -> int:
     return count
 
 
-class _Sink:
+class _Sink(ABC):
     def __init__(self, file: StoreWriter, schema: pa.Schema) -> None:
         self.file = file
 
-    def add(self, batch: pa.RecordBatch) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def add(self, batch: pa.RecordBatch) -> None: ...
 
-    def end(self) -> None:
+    def end(self) -> None:  # noqa: B027 - nothing, unless a format has an end
         """Write what stands at the end; the file itself is closed by the caller."""
 
-    def give_up(self) -> None:
+    def give_up(self) -> None:  # noqa: B027 - nothing, unless a writer has to be closed
         """Write no more: the file is thrown away."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -37,7 +38,7 @@ class Problem:
         return str(self.error)
 
 
-class State:
+class State(ABC):
     """One state of one operator. ``kind`` is value, list, map, reducing, aggregating, timer, split, union or
     broadcast; ``schema`` the columns of its table."""
 
@@ -46,21 +47,21 @@ class State:
     kind: str
 
     @property
-    def schema(self) -> pa.Schema:
-        raise NotImplementedError
+    @abstractmethod
+    def schema(self) -> pa.Schema: ...
 
     @property
+    @abstractmethod
     def types(self) -> dict[str, t.DataType]:
         """The types of key, namespace, user key and value, as far as the state has them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def batches(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> Iterator[pa.RecordBatch]:
         """The table, in batches of about ``batch_bytes`` of stored bytes. Raises FormatError for damaged entries."""
-        raise NotImplementedError
 
+    @abstractmethod
     def count(self) -> int:
         """The rows of the table (of a map: its entries); reads the state."""
-        raise NotImplementedError
 
     @property
     def opaque(self) -> t.OpaqueType | None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
 
-from .flink import VERSIONS, FlinkHarness, missing_tools
+from .flink import VERSIONS, FlinkHarness, missing_tools, unavailable
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Tests marked `flink` are skipped where Java or Maven is missing; with STATELIFT_REQUIRE_FLINK=1 they fail."""
     if item.get_closest_marker("flink") and (missing := missing_tools()):
-        if os.environ.get("STATELIFT_REQUIRE_FLINK") == "1":
-            pytest.fail(missing)
-        pytest.skip(missing)
+        unavailable(missing)
 
 
 @pytest.fixture(scope="session", params=VERSIONS)

@@ -20,8 +20,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 from urllib.parse import unquote, urlparse
+
+import pytest
 
 PROJECT = Path(__file__).resolve().parent / "harness"
 VERSIONS = ("1.20.5", "2.3.0")
@@ -214,6 +216,26 @@ def missing_tools() -> str | None:
     if found is None or int(found[1]) < 17 or not shutil.which(_tool("javac")) or not shutil.which("mvn"):
         return "real Flink needs a JDK of Java 17 and Maven: apt-get install openjdk-17-jdk-headless maven"
     return None
+
+
+def unavailable(message: str) -> Never:
+    """Skips the test, which needs real Flink; where STATELIFT_REQUIRE_FLINK=1 it fails."""
+    if os.environ.get("STATELIFT_REQUIRE_FLINK") == "1":
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+def fetched(artifact: str) -> Path:
+    """The jar of ``group:name:version``, from the local Maven repository or fetched into it; else unavailable()."""
+    group, name, version = artifact.split(":")
+    folder = Path.home() / ".m2/repository" / group.replace(".", "/") / name / version
+    jar = folder / f"{name}-{version}.jar"
+    if not jar.is_file():
+        get = ["mvn", "-q", "-B", "dependency:get", f"-Dartifact={artifact}", "-Dtransitive=false"]
+        got = subprocess.run(get, capture_output=True, text=True)
+        if got.returncode:
+            unavailable(f"Maven cannot fetch {artifact}: {got.stdout.strip()[:300]}")
+    return jar
 
 
 def build(version: str) -> str:

@@ -31,7 +31,7 @@ from statelift.io.sst.scan import scan
 from statelift.io.sst.table import SstTable
 from statelift.state_ops.snapshot import Snapshot
 
-from ..state_ops.test_known import compare_operator
+from ..state_ops.sections import compare_operator
 from .flink import Contents, FlinkHarness, Written
 
 pytestmark = pytest.mark.flink

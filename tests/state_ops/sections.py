@@ -1,14 +1,23 @@
-"""States of an opened snapshot as the entries of ``expected.json``, in no order."""
+"""States of an opened snapshot as the entries of ``expected.json``, in no order, and compared with those."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pyarrow as pa
 from statelift.schemas import types as t
-from statelift.state_ops.snapshot import BroadcastState, KeyedState, OperatorListState, State
+from statelift.schemas.errors import FormatError
+from statelift.state_ops.snapshot import BroadcastState, KeyedState, Operator, OperatorListState, State
 
+from . import sources
 from .expected import Json, column, text
+
+NO_SUBCLASS = "a subclass whose serializer is not in the snapshot"
+
+#: States that Flink itself keeps, which are not in ``expected.json``: the watermark of a SQL window.
+FLINKS_OWN = {"watermark"}
 
 
 def opaque_parts(node: t.DataType) -> Iterator[str]:
@@ -92,3 +101,115 @@ def entries_of(state: State) -> list[Json]:
         case BroadcastState():
             return broadcast_entries(state, table)
     raise NotImplementedError(type(state).__name__)
+
+
+# -- compared ----------------------------------------------------------------------------------------------
+
+
+def state_name(section: str, name: str) -> str:
+    match section, name:
+        case "timers", _:
+            service, domain = name.split("/")
+            return f"_timer_state/{domain}_{service}"
+        case "other", "splits":
+            return "SourceReaderState"
+    return name
+
+
+def normal(section: str, kind: str | None, entry: dict[str, Json], opaque: bool) -> str:
+    """The text of an entry. ``result``, what the user's function makes of an accumulator, is not in a snapshot."""
+    known = {name: part for name, part in entry.items() if name != "result"}
+    if section == "timers":
+        known.setdefault("ns", None)
+    if opaque:
+        del known["value"]
+    elif kind == "list-unordered":
+        known["value"] = sorted(known["value"], key=text)
+    return text(known)
+
+
+def as_stored(value: Json) -> Json:
+    """An expected value as it is in the bytes.
+
+    ``LongValue`` and ``StringValue`` are what is in them. A data view in an accumulator is the one byte of its
+    ``NullSerializer``. A processing-time attribute has its null bit set, and is zero to a getter of NOT NULL columns.
+    """
+    match value:
+        case list():
+            return [as_stored(one) for one in value]
+        case {"$longvalue": inner} | {"$stringvalue": inner}:
+            return inner
+        case {"$raw": None}:
+            return {"$raw": "00"}
+        case {"$timestampdata": [0, 0]}:
+            return None
+        case {"$map": pairs}:
+            return {"$map": sorted((as_stored(pair) for pair in pairs), key=text)}
+        case {"$set": members}:
+            return {"$set": sorted((as_stored(one) for one in members), key=text)}
+        case dict():
+            return {name: as_stored(part) for name, part in value.items()}
+    return value
+
+
+def differences(ours: Iterable[str], theirs: Iterable[str]) -> list[str]:
+    more, less = Counter(ours), Counter(theirs)
+    return [f"not expected: {one}" for one in more - less] + [f"missing: {one}" for one in less - more]
+
+
+def compare(
+    operator: Operator, section: str, name: str, wanted: dict[str, Any], opaque: set[str]
+) -> list[str]:
+    """What differs in one state; what of it is opaque is added to ``opaque``."""
+    found = {state.name: state for state in operator.states}.get(state_name(section, name))
+    if found is None:
+        return ["no such state"] if wanted["entries"] else []
+    kind = wanted.get("kind")
+    if kind is not None and found.kind != {"list-unordered": "list"}.get(kind, kind):
+        return [f"a {kind} state, read as {found.kind}"]
+    reasons = {f"{name} {part}" for node in found.types.values() for part in opaque_parts(node)}
+    opaque |= reasons
+    try:
+        ours = entries_of(found)
+    except FormatError as error:
+        if NO_SUBCLASS not in str(error):
+            raise
+        opaque.add(f"{name}: {NO_SUBCLASS}")
+        return []
+    theirs = [as_stored(entry) for entry in wanted["entries"]]
+    sides = ([normal(section, kind, entry, bool(reasons)) for entry in side] for side in (ours, theirs))
+    return differences(*sides)
+
+
+def compare_source(operator: Operator, uid: str, wanted: dict[str, Any]) -> list[str]:
+    """The splits that the readers have, and the coordinator's enumerator."""
+    found = []
+    if "splits" in wanted:
+        elements = operator.state("SourceReaderState").to_arrow().column("value").to_pylist()
+        ours = [text(sources.split(uid, element)) for element in elements]
+        found += differences(ours, map(text, wanted["splits"]["entries"]))
+    if "enumerator" in wanted:
+        coordinator = operator.meta.coordinator_state
+        assert coordinator is not None
+        ours = [text(sources.enumerator(uid, coordinator.data))]
+        theirs = [text(_in_order(entry)) for entry in wanted["enumerator"]["entries"]]
+        found += differences(ours, theirs)
+    return found
+
+
+def _in_order(state: Json) -> Json:
+    return {name: sorted(paths) for name, paths in state.items()} if isinstance(state, dict) else state
+
+
+def compare_operator(operator: Operator, uid: str, sections: dict[str, Any], opaque: set[str]) -> list[str]:
+    wrong = [f"{uid}: {problem}" for problem in operator.problems]
+    for section, states in sections.items():
+        if section == "other":
+            wrong += [f"{uid}: {one}" for one in compare_source(operator, uid, states)]
+            continue
+        for name, wanted in states.items():
+            found = compare(operator, section, name, wanted, opaque)
+            wrong += [f"{uid} {section} {name}: {one}" for one in found]
+    known = {state_name(section, name) for section, states in sections.items() for name in states}
+    others = [state for state in operator.states if state.name not in known | FLINKS_OWN]
+    return wrong + [f"{uid}: an unexpected state {state.name}" for state in others if state.count()]

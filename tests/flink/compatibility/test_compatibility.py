@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from statelift.schemas.compatibility import Compatibility, compatibility
 from statelift.schemas.snapshots import SerializerSnapshot, build, read_proxy
 from statelift.schemas.wire import Reader
 
-from ..flink import VERSIONS
+from ..flink import VERSIONS, fetched
 from .judge import Pair, flink_verdicts
 from .pairs import AVRO_CHANGES, CHANGES, CHANGES_OF_2, ROW_DATA_CHANGES, snapshots
 
@@ -20,7 +18,7 @@ pytestmark = pytest.mark.flink
 
 #: How Flink fails before it judges; a restore fails as well.
 REFUSALS = ("Could not find class 'change", "an enum value was removed")
-#: Flink with what the harness does not have, from the local Maven repository or fetched into it.
+#: Flink with what the harness does not have.
 JARS = [
     *(
         f"org.apache.flink:{name}:2.3.0"
@@ -83,18 +81,7 @@ def test_each_serializer_of_the_corpus_for_each_other_and_its_own_past(
 
 @pytest.fixture(scope="module")
 def jars() -> list[Path]:
-    found = []
-    for artifact in JARS:
-        group, name, version = artifact.split(":")
-        folder = Path.home() / ".m2/repository" / group.replace(".", "/") / name / version
-        jar = folder / f"{name}-{version}.jar"
-        if not jar.is_file():
-            get = [shutil.which("mvn") or "mvn", "-q", "-B", "dependency:get", f"-Dartifact={artifact}"]
-            got = subprocess.run([*get, "-Dtransitive=false"], capture_output=True, text=True)
-            if got.returncode:
-                pytest.skip(f"Maven cannot fetch {artifact}")
-        found.append(jar)
-    return found
+    return [fetched(artifact) for artifact in JARS]
 
 
 def test_avro_schemas(tmp_path: Path, jars: list[Path]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import subprocess
 from pathlib import Path
 from random import Random
@@ -13,6 +12,8 @@ import pytest
 from statelift.io.sst.directory_writer import write_database_files, write_directory, write_sst_files
 from statelift.io.sst.sst_file import ColumnFamily
 from statelift.io.sst.writer import CompressionName
+
+from ..flink import fetched
 
 pytestmark = pytest.mark.flink
 
@@ -27,24 +28,8 @@ RELEASES = ["6.20.3-ververica-2.0", "8.10.0-ververica-1.0"]
 
 @pytest.fixture(scope="session", params=RELEASES)
 def frocksdb(request: pytest.FixtureRequest) -> Path:
-    """The jar of a release of Flink's RocksDB, from the local Maven repository or fetched into it."""
-    java, maven = shutil.which("java"), shutil.which("mvn")
-    if java is None or maven is None:
-        pytest.skip("Java and Maven are needed to run the RocksDB that Flink uses")
-    jar = (
-        Path.home()
-        / f".m2/repository/com/ververica/frocksdbjni/{request.param}/frocksdbjni-{request.param}.jar"
-    )
-    if not jar.is_file():
-        artifact = f"-Dartifact=com.ververica:frocksdbjni:{request.param}"
-        got = subprocess.run(
-            [maven, "-q", "-B", "dependency:get", artifact, "-Dtransitive=false"],
-            capture_output=True,
-            text=True,
-        )
-        if got.returncode:
-            pytest.skip(f"Maven cannot fetch {jar.name}: {got.stdout.strip()[:300]}")
-    return jar
+    """The jar of a release of Flink's RocksDB."""
+    return fetched(f"com.ververica:frocksdbjni:{request.param}")
 
 
 def probe(jar: Path, folder: Path) -> dict[str, dict[str, tuple[int, str]]]:
