@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from ..state_ops.values import VALUES_HELP
 from .keys import KEY_HELP
-from .options import open_for, snapshot_options, wide_times_option
+from .options import Source, snapshot_options, wide_times_option
 from .problems import finish
 
 _HELP = f"""Show what the states of an operator hold for one key, as JSON.
@@ -38,11 +37,7 @@ _HELP = f"""Show what the states of an operator hold for one key, as JSON.
 @click.option("--state", metavar="NAME", help="Only this state.")
 @click.option("--json", "as_json", is_flag=True, help="One line, for machines.")
 def command(
-    savepoint: str,
-    endpoint_url: str | None,
-    path_map: tuple[str, ...],
-    uids_file: Path | None,
-    wide_times: bool,
+    source: Source,
     key: str,
     uid: str,
     state: str | None,
@@ -56,7 +51,7 @@ def command(
     from ..state_ops.values import to_json, values
     from .keys import parse_key
 
-    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, [uid], wide_times=wide_times)
+    snapshot = source.open([uid])
     operator = snapshot.operator(uid)
     keyed = [one for one in operator.states if isinstance(one, KeyedState)]
     kind = key_type(operator)
@@ -65,7 +60,7 @@ def command(
         if not keyed:
             known = [one.name for one in operator.states if isinstance(one, KeyedState)]
             raise NameNotFoundError("keyed state", state, known, where=Where(operator=operator.label))
-    wanted = parse_key(key, kind, key_array_type(kind, wide_times=wide_times))
+    wanted = parse_key(key, kind, key_array_type(kind, wide_times=source.wide_times))
     found = look_up(operator, keyed, wanted)
     shown = {
         "operator": operator.label,

@@ -17,7 +17,8 @@ from ..schemas.codec import ops
 from ..schemas.codec.codec import Codec, DecodeError, binary_column, binary_parts, run_decode
 from ..schemas.codec.shapes import compile_type
 from ..schemas.errors import FormatError, UnexpectedEndError, UnsupportedVersionError, Where
-from ..schemas.from_snapshot import type_of
+from ..schemas.from_snapshot import TypeRules
+from ..schemas.snapshots import SerializerSnapshot
 from ..schemas.wire import Reader, Writer
 from .keyed.entries import Spans
 from .keyed.meta_info import StateMetaInfo
@@ -54,6 +55,13 @@ class OperatorBackend:
     def nbytes(self) -> int:
         return self.stream.size
 
+    def columns(self, state: OperatorStateType) -> dict[str, pa.DataType]:
+        """The Arrow types of a row's ``map_key`` (broadcast) and ``value``; nothing is read."""
+        parts = {"map_key": state.map_key, "value": state.value}
+        return {
+            name: Codec(compile_type(part)).arrow_type for name, part in parts.items() if part is not None
+        }
+
     def elements(self, state: OperatorStateType) -> pa.Array:
         """The elements of a list state, in order. FormatError names the state and the element."""
         data, starts, ends = self._spans(state.name)
@@ -67,7 +75,8 @@ class OperatorBackend:
         """Keys and values of a broadcast state."""
         data, starts, ends = self._spans(state.name)
         if state.map_key is None or not len(starts):
-            return pa.nulls(0), pa.nulls(0)
+            key = self.columns(state).get("map_key", pa.null())
+            return pa.array([], key), pa.array([], self.columns(state)["value"])
         if len(starts) != 1:
             raise FormatError("a broadcast state has one offset", where=self._where(state))
         body = bytes(data[starts[0] : ends[0]])
@@ -179,28 +188,33 @@ def open_operator(handle: OperatorStateHandle, opener: StreamOpener) -> Operator
     every = [offset for parts in offsets.values() for offset in parts]
     first = min(every, default=size)
     header = read_operator_header_lenient(Reader(stream.read(0, size), file=stream.name), first)
-    states = [*map(_list_state, header.operator_states), *map(_broadcast_state, header.broadcast_states)]
+    states = [
+        *(_list_state(meta, opener.types) for meta in header.operator_states),
+        *(_broadcast_state(meta, opener.types) for meta in header.broadcast_states),
+    ]
     return OperatorBackend(
         header=header, states=states, stream=stream, offsets=offsets, wide_times=opener.wide_times
     )
 
 
-def _list_state(meta: StateMetaInfo) -> OperatorStateType:
+def _list_state(meta: StateMetaInfo, types: TypeRules) -> OperatorStateType:
     kind: OperatorKind = "union" if meta.distribution_mode == "UNION" else "split"
-    return OperatorStateType(name=meta.name, kind=kind, value=_type(meta.value_serializer))
+    return OperatorStateType(name=meta.name, kind=kind, value=_type(meta.value_serializer, types))
 
 
-def _broadcast_state(meta: StateMetaInfo) -> OperatorStateType:
+def _broadcast_state(meta: StateMetaInfo, types: TypeRules) -> OperatorStateType:
     return OperatorStateType(
         name=meta.name,
         kind="broadcast",
-        value=_type(meta.value_serializer),
-        map_key=_type(meta.key_serializer),
+        value=_type(meta.value_serializer, types),
+        map_key=_type(meta.key_serializer, types),
     )
 
 
-def _type(snapshot: object) -> t.DataType:
-    return type_of(snapshot) if snapshot is not None else t.OpaqueType(class_name="?", reason="no serializer")  # type: ignore[arg-type]
+def _type(snapshot: SerializerSnapshot | None, types: TypeRules) -> t.DataType:
+    if snapshot is None:
+        return t.OpaqueType(class_name="?", reason="no serializer")
+    return types.type_of(snapshot)
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from . import types as t
 from .codec.kryo_kernels import CLASSES, DEFAULT_IDS
+from .declared import Declared
 from .snapshots import KryoSnapshot
 
 #: Types that say nothing of their values' classes, beside the classes that are known themselves.
@@ -18,7 +19,12 @@ _INTERFACES = {
 }  # fmt: skip
 
 
-def type_of_kryo(snapshot: KryoSnapshot, kryo: Literal[2, 5] | None) -> t.DataType:
+def type_of_kryo(
+    snapshot: KryoSnapshot,
+    kryo: Literal[2, 5] | None,
+    declared: Declared,
+    shape: t.DataType | None = None,
+) -> t.DataType:
     """A type of JDK objects is carried as Kryo's bytes, whose end is known; a user class is opaque."""
     name = snapshot.type_class
     if kryo is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from . import types as t
 from .from_composite import nullable
@@ -20,16 +20,20 @@ from .wire import text_to_units
 
 _MAX_DEPTH = 48
 _SCALARS = typing.get_args(t.ScalarName)
+_JAVA = typing.get_args(t.JavaName)
 #: In a SQL row stand SQL's types.
 _IN_ROW_DATA = {
     "array": "array_data", "map": "map_data", "row": "rowdata", "string": "string_data", "date": "days",
 }  # fmt: skip
 
 
-def parse_type(text: str) -> t.DataType:
-    """The type that ``text`` says. Raises PlanError with the position (from 1) and what was expected there."""
+def parse_type(text: str, classes: Collection[str] = ()) -> t.DataType:
+    """The type that ``text`` says, in which ``classes`` are known by their names.
+
+    Raises PlanError with the position (from 1) and what was expected there.
+    """
     tokens = Tokens(text)
-    node = _Parser(tokens).type(0)
+    node = _Parser(tokens, classes=classes).type(0)
     tokens.expect_end()
     return node
 
@@ -37,6 +41,7 @@ def parse_type(text: str) -> t.DataType:
 @dataclasses.dataclass(slots=True)
 class _Parser:
     tokens: Tokens
+    classes: Collection[str] = ()
     in_row_data: bool = False
     depth: int = 0
 
@@ -49,9 +54,13 @@ class _Parser:
             word = _IN_ROW_DATA.get(word, word)
         if word in _SCALARS:
             return t.Scalar(name=word)  # type: ignore[arg-type]
+        if word in _JAVA:
+            return t.JavaType(name=word)  # type: ignore[arg-type]
+        if word in self.classes:
+            return t.NamedType(class_name=word)
         rule = _RULES.get(word)
         if rule is None:
-            near = difflib.get_close_matches(word, [*_RULES, *_SCALARS], n=3)
+            near = difflib.get_close_matches(word, [*_RULES, *_SCALARS, *self.classes], n=3)
             self.tokens.at = start
             raise self.tokens.error("a type", todo=f"nearest: {', '.join(near)}" if near else None)
         outer_depth, self.depth = self.depth, depth
@@ -168,8 +177,9 @@ def _list(flavour: str) -> Callable[[_Parser, Options], t.DataType]:
 
 def _map(parser: _Parser, options: Options) -> t.DataType:
     framing = options.word("framing", "i4", ("i4", "block"))
+    class_name = options.text("class_name", None)
     key, value = parser.inners(2)
-    return t.MapType(key=key, value=value, framing=framing)  # type: ignore[arg-type]
+    return t.MapType(key=key, value=value, framing=framing, class_name=class_name)  # type: ignore[arg-type]
 
 
 def _enum(parser: _Parser, options: Options) -> t.DataType:
@@ -262,6 +272,17 @@ def _ttl(parser: _Parser, options: Options) -> t.DataType:
     return t.TtlType(inner=parser.inner())
 
 
+def _class(parser: _Parser, options: Options) -> t.DataType:
+    final = options.flag("final", False)
+    class_name, fields = parser.class_name(), parser.fields()
+    return t.ClassType(
+        class_name=class_name,
+        fields=tuple(sorted(fields, key=lambda field: text_to_units(field.name))),
+        final=final,
+        subclasses=parser.inners(None) if parser.tokens.skip_word("subclasses") else (),
+    )
+
+
 def _named(parser: _Parser) -> str:
     parser.tokens.take("<")
     class_name = parser.class_name()
@@ -274,7 +295,13 @@ def _kryo(parser: _Parser, options: Options) -> t.DataType:
     if version not in (2, 5):
         raise parser.tokens.error("kryo[kryo=2]<…> for Flink 1.x, kryo[kryo=5]<…> for Flink 2.x")
     registered = options.texts("registered")
-    return t.KryoType(class_name=_named(parser), kryo=version, registered=registered)  # type: ignore[arg-type]
+    parser.tokens.take("<")
+    class_name, shape = parser.class_name(), None
+    if parser.tokens.next_is(","):
+        parser.tokens.take(",")
+        shape = parser.type(parser.depth + 1)
+    parser.tokens.take(">")
+    return t.KryoType(class_name=class_name, kryo=version, registered=registered, shape=shape)  # type: ignore[arg-type]
 
 
 def _opaque(parser: _Parser, options: Options) -> t.DataType:
@@ -304,5 +331,6 @@ _RULES: dict[str, Callable[[_Parser, Options], t.DataType]] = {
     "raw": _raw,
     "ttl": _ttl,
     "kryo": _kryo,
+    "class": _class,
     "opaque": _opaque,
 }

@@ -138,17 +138,22 @@ class ListType(DataType):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapType(DataType):
-    """``MapSerializer``: i4 count, then key, is-null flag, value. Avro's maps come in blocks, without the flag."""
+    """``MapSerializer``: i4 count, then key, is-null flag, value. Avro's maps come in blocks, without the flag.
+
+    ``class_name`` is the class that Kryo names.
+    """
 
     key: DataType
     value: DataType
     framing: Literal["i4", "block"] = "i4"
+    class_name: str | None = None
 
     def children(self) -> tuple[DataType, ...]:
         return (self.key, self.value)
 
     def __str__(self) -> str:
-        return f"map{options(framing=(self.framing, 'i4'))}<{self.key}, {self.value}>"
+        given = options(framing=(self.framing, "i4"), class_name=(self.class_name, None))
+        return f"map{given}<{self.key}, {self.value}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,18 +315,67 @@ class TtlType(DataType):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KryoType(DataType):
-    """A Kryo value of JDK classes, carried as Kryo's bytes: every object in it names its class, so its end is known.
+    """A Kryo value. Without a ``shape`` it is carried as Kryo's bytes: of JDK classes, where every object names its
+    class, so that its end is known.
 
-    ``kryo`` is Kryo's major version, which the snapshot does not tell: 2 in Flink 1.x, 5 in 2.x.
+    ``kryo`` is Kryo's major version, which the snapshot does not tell: 2 in Flink 1.x, 5 in 2.x. ``shape`` says
+    what is in the value, in Java's words: scalars are boxed or primitive, lists, sets and maps the collections of
+    Java, ``JavaType`` and ``ClassType`` what only Kryo writes.
     """
 
     class_name: str
     kryo: Literal[2, 5]
     registered: tuple[str, ...] = ()
+    shape: DataType | None = None
 
     def __str__(self) -> str:
         given = options(kryo=(self.kryo, None), registered=(self.registered, ()))
-        return f"kryo{given}<{quoted(self.class_name)}>"
+        shape = f", {self.shape}" if self.shape else ""
+        return f"kryo{given}<{quoted(self.class_name)}{shape}>"
+
+
+JavaName = Literal["object", "uuid", "bit_set", "duration", "uri"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JavaType(DataType):
+    """A Java class that Kryo writes and Flink has no serializer of; ``object`` is any of the boxed ones or a string."""
+
+    name: JavaName
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassType(DataType):
+    """A user class as Kryo's ``FieldSerializer`` writes it: its fields and those it inherits, by name.
+
+    Where the class is not ``final`` a field of it may hold one of its ``subclasses``.
+    """
+
+    class_name: str
+    fields: tuple[Field, ...]
+    final: bool = False
+    subclasses: tuple[DataType, ...] = ()
+
+    def children(self) -> tuple[DataType, ...]:
+        return (*(field.type for field in self.fields), *self.subclasses)
+
+    def __str__(self) -> str:
+        given = options(final=(self.final, False))
+        others = f" subclasses<{', '.join(map(str, self.subclasses))}>" if self.subclasses else ""
+        return f"class{given} {quoted(self.class_name)} {braced(self.fields)}{others}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedType(DataType):
+    """A class by its name, which is declared elsewhere: it is a POJO or a Kryo class by where it stands."""
+
+    class_name: str
+
+    def __str__(self) -> str:
+        return quoted(self.class_name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

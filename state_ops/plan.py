@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from ..io.stores import Stores, normalize
 from ..schemas.errors import PlanError, Where
+from .class_types import ClassTypes
 
 FormatName = Literal["canonical", "rocksdb"]
 
@@ -64,6 +65,9 @@ class Plan(_Model):
     target: str = Field(description="the folder of the snapshot to write")
     format: FormatName | None = Field(
         default=None, description="of all keyed state in the target; left out: as in the source"
+    )
+    types: dict[str, ClassTypes] = Field(
+        default_factory=dict, description="fields of classes that the snapshot does not say, by class name"
     )
     operators: dict[str, OperatorPlan] = Field(
         default_factory=dict, description="by uid or by operator id (32 hex digits)"
@@ -135,6 +139,8 @@ def _plan_error(error: ValidationError, file: str | None) -> PlanError:
 def _model_at(loc: tuple[Any, ...]) -> type[BaseModel]:
     if not loc:
         return Plan
+    if loc[0] == "types":
+        return ClassTypes
     if "delete" in loc[3:]:
         return Delete
     return StatePlan if len(loc) >= 4 else OperatorPlan

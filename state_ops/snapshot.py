@@ -19,12 +19,17 @@ from ..io.stores import Stores, join, normalize, parent
 from ..io.streams import StreamOpener
 from ..schemas import types as t
 from ..schemas.errors import FormatError, InputError, NameNotFoundError, StateliftError, StoreError, Where
+from ..schemas.from_snapshot import TypeRules
 from ..schemas.operator_id import operator_id_of_uid
+from ..schemas.subclasses import subclasses_of, told
+from .class_types import Types, declared
 from .in_flight import InFlight, in_flight
 from .tables import KeyedTable
 from .values import values as json_values
 
 DEFAULT_BATCH_BYTES = 16 << 20
+#: The first version of ``_metadata`` that Flink 2 writes, whose Kryo is another one than that of Flink 1.
+_FLINK_2 = 5
 B = TypeVar("B")
 
 
@@ -141,8 +146,8 @@ class OperatorListState(State):
 
     @cached_property
     def schema(self) -> pa.Schema:
-        value = self.parts[0][1].elements(self.type).type
-        return pa.schema([("subtask", pa.int32()), ("index", pa.int64()), ("value", value)])
+        columns = self.parts[0][1].columns(self.type)
+        return pa.schema([("subtask", pa.int32()), ("index", pa.int64()), *columns.items()])
 
     @property
     def types(self) -> dict[str, t.DataType]:
@@ -171,7 +176,7 @@ class BroadcastState(State):
 
     @cached_property
     def schema(self) -> pa.Schema:
-        return next(self.batches()).schema
+        return pa.schema(list(self.parts[0][1].columns(self.type).items()))
 
     @property
     def types(self) -> dict[str, t.DataType]:
@@ -187,7 +192,7 @@ class BroadcastState(State):
                 raise FormatError(
                     f"the broadcast copy differs from that of subtask {self.parts[0][0]}", where=where
                 )
-        yield pa.RecordBatch.from_arrays(list(copies[0]), names=["map_key", "value"])
+        yield pa.RecordBatch.from_arrays(list(copies[0]), schema=self.schema)
 
     def count(self) -> int:
         return len(_located(self, partial(self.parts[0][1].entries, self.type))[0])
@@ -248,7 +253,13 @@ class Operator:
             handle = subtask.managed_keyed_state
             return open_keyed(handle, self.opener, self.max_parallelism) if handle is not None else None
 
-        return dict(self._open(keyed))
+        opened = dict(self._open(keyed))
+        known = subclasses_of(
+            node for one in opened.values() for state in one.states for node in state.nodes()
+        )
+        for one in opened.values():
+            one.states = [state.told(known) for state in one.states]
+        return opened
 
     @cached_property
     def raw_timers(self) -> dict[int, KeyedBackend]:
@@ -269,7 +280,12 @@ class Operator:
             handle = subtask.managed_operator_state
             return open_operator(handle, self.opener) if handle is not None else None
 
-        return dict(self._open(managed))
+        opened = dict(self._open(managed))
+        known = subclasses_of(state.value for one in opened.values() for state in one.states)
+        return {
+            subtask: replace(one, states=[replace(s, value=told(s.value, known)) for s in one.states])
+            for subtask, one in opened.items()
+        }
 
     def _open(self, opened: Callable[[SubtaskState], B | None]) -> Iterator[tuple[int, B]]:
         for subtask in sorted(self.meta.subtask_states, key=lambda s: s.subtask_index):
@@ -378,12 +394,14 @@ def open_snapshot(
     stores: Stores | None = None,
     uids: Iterable[str] = (),
     path_map: Iterable[tuple[str, str]] = (),
+    types: Types | str | None = None,
     wide_times: bool = False,
 ) -> Snapshot:
     """Open the snapshot at ``url``: a folder or its ``_metadata``, on the local disk or in any store.
 
     ``uids`` are names to try for operators whose uid the snapshot does not say (Flink 1.x). ``path_map`` are
-    (old, new) prefixes for files that were moved. ``wide_times`` gives times of Java (Instant, LocalDate, …) as structs
+    (old, new) prefixes for files that were moved. ``types`` are the fields of classes that the snapshot does not
+    say: a YAML file, or what would stand in it. ``wide_times`` gives times of Java (Instant, LocalDate, …) as structs
     of their parts, which hold all of them; without it those beyond 64 bits of nanoseconds are an error.
 
     Raises StoreError where there is no ``_metadata``, FormatError where it is damaged.
@@ -401,7 +419,10 @@ def open_snapshot(
             ) from None
         raise
     metadata = read_metadata(data, at)
-    opener = StreamOpener(stores=stores, base_url=parent(at), path_map=tuple(path_map), wide_times=wide_times)
+    rules = TypeRules(kryo=5 if metadata.version >= _FLINK_2 else 2, declared=declared(types, stores))
+    opener = StreamOpener(
+        stores=stores, base_url=parent(at), path_map=tuple(path_map), types=rules, wide_times=wide_times
+    )
     known = {operator_id_of_uid(uid): uid for uid in uids}
     operators = tuple(
         Operator(meta, meta.operator_uid or known.get(meta.operator_id), opener)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from ...schemas.errors import FormatError, UnsupportedVersionError, Where
+from ...schemas.from_snapshot import TypeRules
 from ...schemas.snapshots import SerializerSnapshot
 from ...schemas.wire import Reader
 from ..metadata import (
@@ -165,7 +166,7 @@ def open_keyed(
     match handle:
         case KeyGroupsSavepointStateHandle() | KeyGroupsStateHandle():
             stream = opener.open(handle.stream, "keyed state")
-            return _open_stream(handle, stream, max_parallelism)
+            return _open_stream(handle, stream, max_parallelism, opener.types)
         case IncrementalRemoteKeyedStateHandle():
             meta = opener.open(handle.meta_state_handle, "RocksDB meta file")
             size = meta.size
@@ -179,7 +180,7 @@ def open_keyed(
                 header=header,
                 key_groups=handle.key_group_range,
                 max_parallelism=max_parallelism,
-                states=state_types(header),
+                states=state_types(header, opener.types),
                 files=files,
             )
         case ChangelogStateBackendHandle():
@@ -198,7 +199,10 @@ def open_keyed(
 
 
 def _open_stream(
-    handle: KeyGroupsSavepointStateHandle | KeyGroupsStateHandle, stream: StateStream, max_parallelism: int
+    handle: KeyGroupsSavepointStateHandle | KeyGroupsStateHandle,
+    stream: StateStream,
+    max_parallelism: int,
+    types: TypeRules,
 ) -> KeyedBackend:
     end = header_end(handle.offsets, stream.size)
     header = read_keyed_header_lenient(Reader(stream.read(0, end), file=stream.name), end)
@@ -208,7 +212,7 @@ def _open_stream(
         header=header,
         key_groups=handle.key_group_range,
         max_parallelism=max_parallelism,
-        states=state_types(header),
+        states=state_types(header, types),
         stream=stream,
         offsets=handle.offsets,
     )

@@ -110,17 +110,17 @@ def open_changelog(
     Raises UnsupportedVersionError where that cannot be told, FormatError for damaged changes.
     """
     bases = _in_order(bases, handle.key_group_range)
-    states = ChangelogStates()
+    states = ChangelogStates(opener.types)
     base_ids = [states.add_header(base.header) for base in bases]
     changes = list(read_changes(handle.non_materialized, opener))
     ids = [states.announce(one) for one in changes]
     key, remark = states.key or key_serializer, None
     if key is None:
-        key, remark = infer_key(states.metas, changes, ids, max_parallelism)
+        key, remark = infer_key(states.metas, changes, ids, max_parallelism, opener.types)
     header = _header(key, states)
     return Changelog(
         header=header,
-        states=state_types(header),
+        states=state_types(header, opener.types),
         max_parallelism=max_parallelism,
         bases=tuple(zip(bases, base_ids, strict=True)),
         changes=changes,

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from ...schemas import types as t
 from ...schemas.errors import FormatError
+from ...schemas.from_snapshot import SNAPSHOTS_ALONE, TypeRules
 from ...schemas.snapshots import CompositeSnapshot, SerializerSnapshot
 from ...schemas.wire import Reader
 from .changelog_read import METADATA, Changes
@@ -27,7 +28,8 @@ class ChangelogStates:
     materialized part and the changes do not go together.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, types: TypeRules = SNAPSHOTS_ALONE) -> None:
+        self._types = types
         self.metas: list[StateMetaInfo] = []
         self.key: SerializerSnapshot | None = None
         self.conflicts: dict[int, str] = {}
@@ -87,11 +89,11 @@ class ChangelogStates:
         number = self._numbers.setdefault((meta.name, queue), len(self.metas))
         if number == len(self.metas):
             self.metas.append(meta)
-        elif self.metas[number] != meta and self._type(number) != keyed_state_type(meta, t.scalar("void")):
+        elif self.metas[number] != meta and self._type(self.metas[number]) != self._type(meta):
             self.conflicts[number] = f"the serializers of state {meta.name!r} changed within its changelog"
         if queue and self.key is None and isinstance(meta.value_serializer, CompositeSnapshot):
             self.key = meta.value_serializer.nested[0]
         return number
 
-    def _type(self, number: int) -> object:
-        return keyed_state_type(self.metas[number], t.scalar("void"))
+    def _type(self, meta: StateMetaInfo) -> object:
+        return keyed_state_type(meta, t.scalar("void"), self._types)

@@ -18,7 +18,7 @@ from ...schemas import types as t
 from ...schemas.codec.codec import Codec, DecodeError
 from ...schemas.codec.shapes import compile_type
 from ...schemas.errors import UnsupportedVersionError
-from ...schemas.from_snapshot import type_of
+from ...schemas.from_snapshot import SNAPSHOTS_ALONE, TypeRules, type_of
 from ...schemas.hashing import java_hash, key_groups
 from ...schemas.snapshots import SerializerSnapshot, build
 from .changelog_read import CLEAR, SET, SET_INTERNAL, Changes
@@ -42,13 +42,15 @@ def infer_key(
     changes: Sequence[Changes],
     ids: Sequence[npt.NDArray[np.int32]],
     max_parallelism: int,
+    types: TypeRules = SNAPSHOTS_ALONE,
 ) -> tuple[SerializerSnapshot | None, str | None]:
     """The key's serializer and a sentence that says how it was found; None twice where there are no keys.
 
-    ``ids`` are the states (indices) of the changes. Raises UnsupportedVersionError where no simple type fits, or
-    some fit that lie differently, or the keys are too few to be sure.
+    ``ids`` are the states (indices) of the changes, ``types`` what makes their types. Raises
+    UnsupportedVersionError where no simple type fits, or some fit that lie differently, or the keys are too few to
+    be sure.
     """
-    samples = list(_samples(states, changes, ids))
+    samples = list(_samples(states, changes, ids, types))
     if not samples:
         return None, None
     for candidates in _candidates():
@@ -137,10 +139,13 @@ def _codec(node: t.DataType) -> Codec:
 
 
 def _samples(
-    states: Sequence[StateMetaInfo], changes: Sequence[Changes], ids: Sequence[npt.NDArray[np.int32]]
+    states: Sequence[StateMetaInfo],
+    changes: Sequence[Changes],
+    ids: Sequence[npt.NDArray[np.int32]],
+    rules: TypeRules,
 ) -> Iterator[_Sample]:
     left = _MOST_ROWS
-    types = [keyed_state_type(meta, t.scalar("void")) for meta in states]
+    types = [keyed_state_type(meta, t.scalar("void"), rules) for meta in states]
     for change_set, numbers in zip(changes, ids, strict=True):
         for number, state in enumerate(types):
             rows = np.flatnonzero(numbers == number)[:left]

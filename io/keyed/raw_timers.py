@@ -16,7 +16,7 @@ from ...schemas.codec import ops
 from ...schemas.codec.codec import run_decode
 from ...schemas.codec.shapes import Builder, NullShape
 from ...schemas.errors import FormatError, UnsupportedVersionError, Where
-from ...schemas.from_snapshot import type_of
+from ...schemas.from_snapshot import TypeRules
 from ...schemas.snapshots import SerializerSnapshot, build, read_snapshot
 from ...schemas.wire import Reader
 from ..metadata import KeyedStateHandle, KeyGroupRange, KeyGroupsStateHandle
@@ -71,7 +71,9 @@ def open_raw_keyed(
             return RawKeyedState(stream=stream, regions=regions)
         services = [
             service
-            for service, _ in _read(stream, region, stream.read(region.start, region.stop - region.start))
+            for service, _ in _read(
+                stream, region, stream.read(region.start, region.stop - region.start), opener.types
+            )
         ]
         if services:
             break
@@ -81,10 +83,10 @@ def open_raw_keyed(
         header=header,
         key_groups=handle.key_group_range,
         max_parallelism=max_parallelism,
-        states=state_types(header),
+        states=state_types(header, opener.types),
         stream=stream,
         offsets=handle.offsets,
-        source=RawTimers(stream, regions, services, prefix_bytes(max_parallelism)),
+        source=RawTimers(stream, regions, services, prefix_bytes(max_parallelism), opener.types),
     )
 
 
@@ -129,6 +131,7 @@ class RawTimers:
     regions: Sequence[Region]
     services: Sequence[_Service]
     prefix: int
+    types: TypeRules
 
     @property
     def nbytes(self) -> int:
@@ -142,7 +145,7 @@ class RawTimers:
             ranges = [(region.start, region.stop - region.start) for region in run]
             for region, data in zip(run, self.stream.read_ranges(ranges), strict=True):
                 window: Window = {}
-                for number, (service, timers) in enumerate(_read(self.stream, region, data)):
+                for number, (service, timers) in enumerate(_read(self.stream, region, data, self.types)):
                     if number >= len(self.services) or service != self.services[number]:
                         where = Where(file=self.stream.name, key_group=region.key_group, offset=region.start)
                         raise FormatError("the key groups do not have the same timer services", where=where)
@@ -198,7 +201,9 @@ class _Timers:
         return EntryBatch(key_groups=groups, keys=Spans.of(keys), values=none)
 
 
-def _read(stream: StateStream, region: Region, data: bytes) -> Iterator[tuple[_Service, list[_Timers]]]:
+def _read(
+    stream: StateStream, region: Region, data: bytes, types: TypeRules
+) -> Iterator[tuple[_Service, list[_Timers]]]:
     """The services of one key group, each with its event and its processing timers."""
     reader = Reader(data, file=stream.name)
     try:
@@ -211,7 +216,7 @@ def _read(stream: StateStream, region: Region, data: bytes) -> Iterator[tuple[_S
         for _ in range(reader.count("timer services", _LEAST_SERVICE)):
             name = reader.utf("timer service name")
             service = _Service(name, read_snapshot(reader), read_snapshot(reader))
-            yield service, [_read_timers(reader, buffer, service) for _ in _DOMAINS]
+            yield service, [_read_timers(reader, buffer, service, types) for _ in _DOMAINS]
         reader.expect_end("the timers of a key group")
     except FormatError as error:
         offset = region.start + (error.where.offset or 0)
@@ -219,13 +224,13 @@ def _read(stream: StateStream, region: Region, data: bytes) -> Iterator[tuple[_S
         raise
 
 
-def _read_timers(reader: Reader, buffer: Bytes, service: _Service) -> _Timers:
+def _read_timers(reader: Reader, buffer: Bytes, service: _Service, types: TypeRules) -> _Timers:
     count = reader.count("timers", _LEAST_TIMER)
     start = reader.pos
     builder = Builder(wide_times=True)
     slots = [builder.slot(8), builder.slot(8)]
     for snapshot in (service.key, service.namespace):
-        kind = type_of(snapshot)
+        kind = types.type_of(snapshot)
         opaque = t.opaque_in(kind)
         if opaque is not None and count:
             raise reader.error(f"a timer of {opaque.class_name} ({opaque.reason}) cannot be stepped over")

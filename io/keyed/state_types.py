@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...schemas import types as t
-from ...schemas.from_snapshot import type_of
+from ...schemas.from_snapshot import SNAPSHOTS_ALONE, TypeRules
 from ...schemas.snapshots import CompositeSnapshot
+from ...schemas.subclasses import Subclasses, told
 from .canonical import prefix_bytes
 from .composite import CompositeKeyCodec
 from .header import KeyedBackendHeader
@@ -37,6 +38,15 @@ class KeyedStateType:
     map_key: t.DataType | None = None
     value: t.DataType | None = None
 
+    def nodes(self) -> tuple[t.DataType, ...]:
+        """All types of the state."""
+        parts = (self.key, self.namespace, self.map_key, self.value)
+        return tuple(part for part in parts if part is not None)
+
+    def told(self, known: Subclasses) -> KeyedStateType:
+        """The state with the subclasses of POJOs that are ``known``."""
+        return replace(self, value=told(self.value, known)) if self.value is not None else self
+
     def composite(self, max_parallelism: int, *, wide_times: bool = False) -> CompositeKeyCodec:
         return CompositeKeyCodec(
             prefix=prefix_bytes(max_parallelism),
@@ -47,8 +57,11 @@ class KeyedStateType:
         )
 
 
-def keyed_state_type(meta: StateMetaInfo, key: t.DataType) -> KeyedStateType:
+def keyed_state_type(
+    meta: StateMetaInfo, key: t.DataType, types: TypeRules = SNAPSHOTS_ALONE
+) -> KeyedStateType:
     """The types of a state of a keyed backend whose keys are ``key``."""
+    type_of = types.type_of
     value = meta.value_serializer
     if meta.backend_state_type is BackendStateType.PRIORITY_QUEUE:
         nested = value.nested if isinstance(value, CompositeSnapshot) else ()
@@ -76,9 +89,9 @@ def _missing(what: str) -> t.DataType:
     return t.OpaqueType(class_name=what, reason=f"the header names no {what} serializer")
 
 
-def state_types(header: KeyedBackendHeader | RawKeyedHeader) -> Sequence[KeyedStateType]:
+def state_types(header: KeyedBackendHeader | RawKeyedHeader, types: TypeRules) -> Sequence[KeyedStateType]:
     """The types of a header's states by state id; none where the key's serializer is unknown."""
     if header.key_serializer is None:
         return ()
-    key = type_of(header.key_serializer)
-    return [keyed_state_type(meta, key) for meta in header.states]
+    key = types.type_of(header.key_serializer)
+    return [keyed_state_type(meta, key, types) for meta in header.states]
