@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 
 from ..state_ops.inventory import OperatorInventory, StateInventory, inventory
-from ..state_ops.snapshot import open_snapshot
+from ..state_ops.job import opened_for
 from .constants import PREFIX
 from .failures import failing
 from .migration import Migration
@@ -21,10 +21,7 @@ def audit_asset(migration: Migration, spec: dg.AssetSpec) -> dg.AssetsDefinition
     def audit(context: dg.AssetExecutionContext, statelift: StateliftResource) -> dg.MaterializeResult[None]:
         plan = migration.plan_for(context.partition_key if context.has_partition_key else None)
         with failing():
-            snapshot = open_snapshot(
-                plan.source, stores=statelift.stores(), uids=plan.uids, types=plan.types,
-                memory_limit=plan.memory_limit,
-            )  # fmt: skip
+            snapshot = opened_for(plan, plan.source, statelift.stores())
             return dg.MaterializeResult(asset_key=spec.key, metadata=audit_metadata(inventory(snapshot)))
 
     return audit

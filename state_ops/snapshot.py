@@ -99,7 +99,7 @@ class KeyedState(State):
 
     @cached_property
     def table(self) -> KeyedTable:
-        return KeyedTable(self.type, self.operator.max_parallelism)
+        return KeyedTable(self.type, self.operator.max_parallelism, self.operator.opener.wide_times)
 
     @property
     def schema(self) -> pa.Schema:
@@ -360,6 +360,14 @@ class Snapshot:
         known = [known for o in self.operators for known in (o.uid, o.name, o.id) if known]
         raise NameNotFoundError("operator", name, known, where=Where(file=self.url))
 
+    def with_wide_times(self) -> Snapshot:
+        """The same snapshot, opened anew with ``wide_times``: every time that Java has is read."""
+        if self.opener.wide_times:
+            return self
+        opener = replace(self.opener, wide_times=True)
+        operators = tuple(Operator(one.meta, one.uid, opener) for one in self.operators)
+        return Snapshot(self.url, self.metadata, opener, operators)
+
     def state(self, operator: str, name: str) -> State:
         return self.operator(operator).state(name)
 
@@ -392,15 +400,19 @@ def open_snapshot(
     uids: Iterable[str] = (),
     path_map: Iterable[tuple[str, str]] = (),
     types: Types | str | None = None,
+    wide_times: bool = False,
     memory_limit: str | int | None = None,
 ) -> Snapshot:
     """Open the snapshot at ``url``: a folder or its ``_metadata``, on the local disk or in any store.
 
     ``uids`` are names to try for operators whose uid the snapshot does not say (Flink 1.x). ``path_map`` are
     (old, new) prefixes for files that were moved. ``types`` are the fields of classes that the snapshot does not
-    say: a YAML file, or what would stand in it. ``memory_limit``, as ``512MB``, is what the process may take while
-    the snapshot is read (see :class:`Memory`). Raises StoreError where there is no ``_metadata``, FormatError where it
-    is damaged, InputError for a limit that is too small.
+    say: a YAML file, or what would stand in it. ``wide_times`` gives times of Java (Instant, LocalDate, …) as structs
+    of their parts, which hold all of them; without it those beyond 64 bits of nanoseconds are an error.
+    ``memory_limit``, as ``512MB``, is what the process may take while the snapshot is read (see :class:`Memory`).
+
+    Raises StoreError where there is no ``_metadata``, FormatError where it is damaged, InputError for a limit that is
+    too small.
     """
     stores = stores or Stores(endpoint_url)
     at = metadata_url(url)
@@ -415,11 +427,13 @@ def open_snapshot(
             ) from None
         raise
     metadata = read_metadata(data, at)
+    rules = TypeRules(kryo=5 if metadata.version >= _FLINK_2 else 2, declared=declared(types, stores))
     opener = StreamOpener(
         stores=stores,
         base_url=parent(at),
         path_map=tuple(path_map),
-        types=TypeRules(kryo=5 if metadata.version >= _FLINK_2 else 2, declared=declared(types, stores)),
+        types=rules,
+        wide_times=wide_times,
         memory=Memory.of(memory_limit),
     )
     known = {operator_id_of_uid(uid): uid for uid in uids}

@@ -38,6 +38,7 @@ def verify(
     should. ``tally`` is counted up, ``progress`` told of bytes read. Memory: a few batches, and 12 bytes for each
     entry of one key group.
     """
+    snapshot = snapshot.with_wide_times()
     batch_bytes = batch_bytes or snapshot.memory.batch_bytes
     tally = tally if tally is not None else Tally()
     progress = progress or (lambda _: None)

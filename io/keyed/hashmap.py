@@ -37,7 +37,7 @@ class _Marked:
 
     @staticmethod
     def of(state: HeapState) -> _Marked:
-        builder = Builder()
+        builder = Builder(wide_times=True)
         marks = Marks.emit(builder, state)
         return _Marked(builder.finish(NullShape(arrow_type=pa.null())), marks)
 

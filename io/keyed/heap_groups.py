@@ -44,7 +44,7 @@ class GroupProgram:
 
     @staticmethod
     def of(states: Sequence[HeapState], order: Sequence[int]) -> GroupProgram:
-        builder = Builder()
+        builder = Builder(wide_times=True)
         group = builder.slot(4)
         builder.emit(ops.I4, group)
         blocks = [_block(builder, states[number], number) for number in order]
