@@ -39,6 +39,6 @@ def changelog_snapshot(folder: Path, *, logs: int = 1) -> Path:
         subtask_states=(SubtaskState(subtask_index=0, managed_keyed_state=handle),),
     )
     folder.mkdir()
-    metadata = Metadata(version=4, checkpoint_id=1, operator_states=(operator,))
+    metadata = Metadata(version=3, checkpoint_id=1, operator_states=(operator,))
     (folder / "_metadata").write_bytes(write_metadata(metadata))
     return folder
