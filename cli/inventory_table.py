@@ -83,6 +83,7 @@ def _entries(state: StateInventory) -> str:
 def _remarks(found: Overview) -> list[Text]:
     lines: list[Text] = []
     for operator in found.operators:
+        lines += [Text(f"note: {operator.operator}: {remark}") for remark in operator.remarks]
         for state in operator.states:
             if state.opaque:
                 lines.append(

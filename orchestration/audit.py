@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 
 from ..state_ops.inventory import OperatorInventory, StateInventory, inventory
-from ..state_ops.snapshot import open_snapshot
+from ..state_ops.job import opened_for
 from .constants import PREFIX
 from .failures import failing
 from .migration import Migration
@@ -21,7 +21,7 @@ def audit_asset(migration: Migration, spec: dg.AssetSpec) -> dg.AssetsDefinition
     def audit(context: dg.AssetExecutionContext, statelift: StateliftResource) -> dg.MaterializeResult[None]:
         plan = migration.plan_for(context.partition_key if context.has_partition_key else None)
         with failing():
-            snapshot = open_snapshot(plan.source, stores=statelift.stores(), uids=plan.uids, types=plan.types)
+            snapshot = opened_for(plan, plan.source, statelift.stores())
             return dg.MaterializeResult(asset_key=spec.key, metadata=audit_metadata(inventory(snapshot)))
 
     return audit
@@ -31,8 +31,11 @@ def audit_metadata(operators: Sequence[OperatorInventory]) -> dict[str, Any]:
     """The audit's metadata, keys with the prefix."""
     states = [state for operator in operators for state in operator.states]
     operator_rows, state_rows = [_operator(o) for o in operators], [_state(state) for state in states]
+    remarks = [{"operator": o.operator, "remark": text} for o in operators for text in o.remarks]
     problems = [{"operator": o.operator, "problem": text} for o in operators for text in o.problems]
     page = f"### Operators\n\n{markdown(operator_rows)}\n\n### States\n\n{markdown(state_rows)}"
+    if remarks:
+        page += f"\n\n### Remarks\n\n{markdown(remarks)}"
     if problems:
         page += f"\n\n### Problems\n\n{markdown(problems)}"
     return {

@@ -9,6 +9,7 @@ from typing import Literal
 from ..io.keyed.backend import KeyedBackend
 from ..io.metadata import streams_of
 from ..schemas.errors import StateliftError, Where
+from .findings import ranges
 from .in_flight import InFlight
 from .snapshot import BroadcastState, KeyedState, Operator, OperatorListState, Snapshot, State
 
@@ -41,7 +42,8 @@ class StateInventory:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorInventory:
     """One operator. ``formats`` are those of its keyed state; ``nbytes`` of all its files and inline state;
-    ``other`` what it has besides states; ``problems`` what of it cannot be read."""
+    ``other`` what it has besides states; ``remarks`` what is to be known of how it was read; ``problems`` what of it
+    cannot be read."""
 
     operator: str
     id: str
@@ -54,6 +56,7 @@ class OperatorInventory:
     in_flight: InFlight | None
     other: tuple[str, ...]
     states: tuple[StateInventory, ...]
+    remarks: tuple[str, ...]
     problems: tuple[str, ...]
 
 
@@ -103,6 +106,7 @@ def _operator(operator: Operator, nbytes: int, missing: list[str], counted: bool
         in_flight=operator.in_flight or None,
         other=_other(operator),
         states=tuple(states),
+        remarks=_remarks(operator),
         problems=tuple(dict.fromkeys(problems)),
     )
 
@@ -182,6 +186,15 @@ def _estimate(state: KeyedState) -> int | None:
         return None
     tables = (table for backend, _ in state.parts for table in backend.families().get(state.name, ()))
     return sum(max(0, table.num_entries - 2 * table.properties.num_deletions) for table in tables)
+
+
+def _remarks(operator: Operator) -> tuple[str, ...]:
+    """Each remark once, with the subtasks that it is about."""
+    subtasks: dict[str, list[int]] = {}
+    for subtask, backend in operator.keyed_backends.items():
+        for remark in backend.remarks:
+            subtasks.setdefault(remark, []).append(subtask)
+    return tuple(f"{remark} (subtask {ranges(own)})" for remark, own in subtasks.items())
 
 
 def _other(operator: Operator) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ..io.keyed.backend import KeyedBackend
 from ..io.keyed.header import KeyedBackendHeader
+from ..io.memory import Memory
 from ..io.metadata import RelativeFileStateHandle, read_metadata, streams, write_metadata
 from ..io.stores import Stores, join, normalize
 from ..schemas.errors import FormatError, NameNotFoundError, PlanError, TargetExistsError, Where
@@ -100,9 +101,21 @@ class Job:
     replaces: frozenset[str]
     written: set[str] = field(default_factory=set)
 
+    @property
+    def memory(self) -> Memory:
+        return self.snapshot.memory
+
     def file(self, name: str) -> str:
         """The URL of a file of the target."""
         return join(self.target + "/", name)
+
+
+def opened_for(plan: Plan, url: str, stores: Stores, *, path_map: Sequence[tuple[str, str]] = ()) -> Snapshot:
+    """A snapshot opened as the plan reads and writes it: its source, or the target."""
+    return open_snapshot(
+        url, stores=stores, uids=plan.uids, path_map=path_map, types=plan.types, wide_times=plan.wide_times,
+        memory_limit=plan.memory_limit,
+    )  # fmt: skip
 
 
 def prepare(plan: Plan, stores: Stores | None = None, *, path_map: Sequence[tuple[str, str]] = ()) -> Job:
@@ -112,7 +125,7 @@ def prepare(plan: Plan, stores: Stores | None = None, *, path_map: Sequence[tupl
     the target and the plan does not say overwrite.
     """
     stores = stores or Stores()
-    snapshot = open_snapshot(plan.source, stores=stores, uids=plan.uids, path_map=path_map, types=plan.types)
+    snapshot = opened_for(plan, plan.source, stores, path_map=path_map)
     target = normalize(plan.target).rstrip("/")
     standing = _standing(plan, target, stores)
     _check_in_flight(snapshot)

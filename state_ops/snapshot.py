@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ..io.keyed.backend import KeyedBackend, KeyedStateType, open_keyed
 from ..io.keyed.raw_timers import open_raw_keyed
+from ..io.memory import Memory
 from ..io.metadata import KeyGroupRange, Metadata, OperatorState, SubtaskState, read_metadata
 from ..io.operator_state import OperatorBackend, OperatorStateType, open_operator
 from ..io.stores import Stores, join, normalize, parent
@@ -27,7 +28,6 @@ from .in_flight import InFlight, in_flight
 from .tables import KeyedTable
 from .values import values as json_values
 
-DEFAULT_BATCH_BYTES = 16 << 20
 #: The first version of ``_metadata`` that Flink 2 writes, whose Kryo is another one than that of Flink 1.
 _FLINK_2 = 5
 B = TypeVar("B")
@@ -61,8 +61,9 @@ class State(ABC):
         """The types of key, namespace, user key and value, as far as the state has them."""
 
     @abstractmethod
-    def batches(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> Iterator[pa.RecordBatch]:
-        """The table, in batches of about ``batch_bytes`` of stored bytes. Raises FormatError for damaged entries."""
+    def batches(self, batch_bytes: int | None = None) -> Iterator[pa.RecordBatch]:
+        """The table, in batches of about ``batch_bytes`` of stored bytes, as many as the snapshot's memory limit
+        allows if not given. Raises FormatError for damaged entries."""
 
     @abstractmethod
     def count(self) -> int:
@@ -74,7 +75,7 @@ class State(ABC):
         value = self.types.get("value")
         return t.opaque_in(value) if value is not None else None
 
-    def reader(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> pa.RecordBatchReader:
+    def reader(self, batch_bytes: int | None = None) -> pa.RecordBatchReader:
         """The table as a stream of batches."""
         return pa.RecordBatchReader.from_batches(self.schema, self.batches(batch_bytes))
 
@@ -98,7 +99,7 @@ class KeyedState(State):
 
     @cached_property
     def table(self) -> KeyedTable:
-        return KeyedTable(self.type, self.operator.max_parallelism)
+        return KeyedTable(self.type, self.operator.max_parallelism, self.operator.opener.wide_times)
 
     @property
     def schema(self) -> pa.Schema:
@@ -113,7 +114,7 @@ class KeyedState(State):
         return {name: part for name, part in parts.items() if part is not None}
 
     def batches(
-        self, batch_bytes: int = DEFAULT_BATCH_BYTES, key_groups: KeyGroupRange | None = None
+        self, batch_bytes: int | None = None, key_groups: KeyGroupRange | None = None
     ) -> Iterator[pa.RecordBatch]:
         for backend, state in self.parts:
             where = Where(operator=self.operator.label, state=self.name)
@@ -153,7 +154,7 @@ class OperatorListState(State):
     def types(self) -> dict[str, t.DataType]:
         return {"value": self.type.value}
 
-    def batches(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> Iterator[pa.RecordBatch]:
+    def batches(self, batch_bytes: int | None = None) -> Iterator[pa.RecordBatch]:
         for subtask, backend in self.parts:
             values = _located(self, partial(backend.elements, self.type))
             n = len(values)
@@ -183,7 +184,7 @@ class BroadcastState(State):
         key = self.type.map_key
         return {**({"map_key": key} if key is not None else {}), "value": self.type.value}
 
-    def batches(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> Iterator[pa.RecordBatch]:
+    def batches(self, batch_bytes: int | None = None) -> Iterator[pa.RecordBatch]:
         copies = [_located(self, partial(backend.entries, self.type)) for _, backend in self.parts]
         first = _entry_set(*copies[0])
         for (subtask, _), copy in zip(self.parts, copies, strict=True):
@@ -359,8 +360,20 @@ class Snapshot:
         known = [known for o in self.operators for known in (o.uid, o.name, o.id) if known]
         raise NameNotFoundError("operator", name, known, where=Where(file=self.url))
 
+    def with_wide_times(self) -> Snapshot:
+        """The same snapshot, opened anew with ``wide_times``: every time that Java has is read."""
+        if self.opener.wide_times:
+            return self
+        opener = replace(self.opener, wide_times=True)
+        operators = tuple(Operator(one.meta, one.uid, opener) for one in self.operators)
+        return Snapshot(self.url, self.metadata, opener, operators)
+
     def state(self, operator: str, name: str) -> State:
         return self.operator(operator).state(name)
+
+    @property
+    def memory(self) -> Memory:
+        return self.opener.memory
 
     @property
     def checkpoint_id(self) -> int:
@@ -387,13 +400,19 @@ def open_snapshot(
     uids: Iterable[str] = (),
     path_map: Iterable[tuple[str, str]] = (),
     types: Types | str | None = None,
+    wide_times: bool = False,
+    memory_limit: str | int | None = None,
 ) -> Snapshot:
     """Open the snapshot at ``url``: a folder or its ``_metadata``, on the local disk or in any store.
 
     ``uids`` are names to try for operators whose uid the snapshot does not say (Flink 1.x). ``path_map`` are
     (old, new) prefixes for files that were moved. ``types`` are the fields of classes that the snapshot does not
-    say: a YAML file, or what would stand in it. Raises StoreError where there is no ``_metadata``,
-    FormatError where it is damaged.
+    say: a YAML file, or what would stand in it. ``wide_times`` gives times of Java (Instant, LocalDate, …) as structs
+    of their parts, which hold all of them; without it those beyond 64 bits of nanoseconds are an error.
+    ``memory_limit``, as ``512MB``, is what the process may take while the snapshot is read (see :class:`Memory`).
+
+    Raises StoreError where there is no ``_metadata``, FormatError where it is damaged, InputError for a limit that is
+    too small.
     """
     stores = stores or Stores(endpoint_url)
     at = metadata_url(url)
@@ -409,7 +428,14 @@ def open_snapshot(
         raise
     metadata = read_metadata(data, at)
     rules = TypeRules(kryo=5 if metadata.version >= _FLINK_2 else 2, declared=declared(types, stores))
-    opener = StreamOpener(stores=stores, base_url=parent(at), path_map=tuple(path_map), types=rules)
+    opener = StreamOpener(
+        stores=stores,
+        base_url=parent(at),
+        path_map=tuple(path_map),
+        types=rules,
+        wide_times=wide_times,
+        memory=Memory.of(memory_limit),
+    )
     known = {operator_id_of_uid(uid): uid for uid in uids}
     operators = tuple(
         Operator(meta, meta.operator_uid or known.get(meta.operator_id), opener)

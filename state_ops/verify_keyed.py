@@ -21,7 +21,6 @@ from .tables import KeyedTable
 from .verify_kernels import fingerprints
 
 _MAX_STATES = 0x8000
-_HELD_ROWS = 1 << 20
 
 Groups = npt.NDArray[np.int32]
 Fingerprints = npt.NDArray[np.uint64]
@@ -41,7 +40,9 @@ class KeyedCheck:
     entries: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.tables = [KeyedTable(kind, self.backend.max_parallelism) for kind in self.backend.states]
+        self.tables = [
+            KeyedTable(kind, self.backend.max_parallelism, wide_times=True) for kind in self.backend.states
+        ]
 
     def findings(self) -> Iterator[Finding]:
         if self.backend.format == "hashmap":
@@ -240,7 +241,7 @@ class _Unit:
         fingerprints(batch.keys.data, batch.keys.starts, batch.keys.ends, prints)
         held = self.held.setdefault(state, [])
         held.append((batch.key_groups, prints))
-        if sum(len(groups) for groups, _ in held) > _HELD_ROWS:
+        if sum(len(groups) for groups, _ in held) > self.check.batch_bytes // 16:
             self._settle(state, int(batch.key_groups[-1]))
 
     def _settle(self, state: int, unfinished: int | None) -> None:
