@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import duckdb
@@ -33,13 +33,23 @@ def parse(query: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=1024)
 def _converted(function: str, text: str) -> str:
-    """What a DuckDB function makes of a text. Kept, since each shard asks the same and a connection costs more."""
-    connection = duckdb.connect()
-    try:
-        [(converted,)] = connection.execute(f"SELECT {function}", [text]).fetchall()
-    finally:
-        connection.close()
+    """What a DuckDB function makes of a text. Kept, since each shard asks the same."""
+    [(converted,)] = _database().cursor().execute(f"SELECT {function}", [text]).fetchall()
     return str(converted)
+
+
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    """What all queries over batches connect to: a database of its own costs more than most of them."""
+    return duckdb.connect(config={"threads": 1})
+
+
+def _connection() -> duckdb.DuckDBPyConnection:
+    """A connection, for one thread at a time, that sees only what is registered with it."""
+    connection = _database().cursor()
+    connection.execute("SET python_enable_replacements = false").fetchall()
+    connection.execute("SET TimeZone = 'UTC'").fetchall()
+    return connection
 
 
 def nodes(tree: object) -> Iterator[dict[str, Any]]:
@@ -80,9 +90,7 @@ class RowQuery:
     def run(self, batch: pa.RecordBatch) -> pa.Table:
         """The result over ``batch``. Raises SqlError with DuckDB's message and the columns there are."""
         if self._connection is None:
-            self._connection = duckdb.connect(config={"threads": 1})
-            self._connection.execute("SET python_enable_replacements = false").fetchall()
-            self._connection.execute("SET TimeZone = 'UTC'").fetchall()
+            self._connection = _connection()
         taken = to_duckdb(batch, to_duckdb_schema(batch.schema))
         self._connection.register(_VIEW, pa.Table.from_batches([taken]))
         try:
@@ -195,10 +203,11 @@ _AGGREGATES: set[str] | None = None
 def _is_aggregate(node: dict[str, Any]) -> bool:
     global _AGGREGATES
     if _AGGREGATES is None:
-        connection = duckdb.connect()
-        rows = connection.execute(
-            "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'"
-        ).fetchall()
-        connection.close()
+        rows = (
+            _database()
+            .cursor()
+            .execute("SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'")
+            .fetchall()
+        )
         _AGGREGATES = {row[0] for row in rows}
     return str(node.get("function_name", "")).lower() in _AGGREGATES

@@ -2,6 +2,7 @@ package org.statelift.harness;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
@@ -16,6 +17,7 @@ final class Contents {
 
     private final int maxParallelism;
     private final ObjectNode operators = Json.object();
+    private final Map<OperatorID, Wanted> wanted = new ConcurrentHashMap<>();
 
     Contents(int maxParallelism) {
         this.maxParallelism = maxParallelism;
@@ -37,6 +39,15 @@ final class Contents {
 
     synchronized ObjectNode operators() {
         return operators;
+    }
+
+    /** The serializers that an operator of the restored job has. */
+    void wanted(OperatorID operator, Wanted serializers) {
+        wanted.put(operator, serializers);
+    }
+
+    Map<OperatorID, Wanted> wanted() {
+        return wanted;
     }
 
     void keyed(String uid, String state, String kind, Object key, Object value) {

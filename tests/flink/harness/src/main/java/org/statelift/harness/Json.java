@@ -2,6 +2,7 @@ package org.statelift.harness;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Array;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
@@ -12,6 +13,7 @@ import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.flink.api.java.tuple.Tuple;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.JsonNode;
@@ -33,6 +35,10 @@ final class Json {
         return NODES.objectNode();
     }
 
+    static ArrayNode array() {
+        return NODES.arrayNode();
+    }
+
     static ObjectNode parse(String line) throws IOException {
         return (ObjectNode) MAPPER.readTree(line);
     }
@@ -40,6 +46,8 @@ final class Json {
     static JsonNode value(Object value) {
         if (value == null) {
             return NODES.nullNode();
+        } else if (value instanceof JsonNode) {
+            return (JsonNode) value;
         } else if (value instanceof String) {
             return NODES.textNode((String) value);
         } else if (value instanceof Boolean) {
@@ -48,9 +56,13 @@ final class Json {
             return NODES.numberNode((Long) value);
         } else if (value instanceof Integer) {
             return NODES.numberNode((Integer) value);
-        } else if (value instanceof Double) {
-            double d = (Double) value;
+        } else if (value instanceof Short || value instanceof Byte) {
+            return NODES.numberNode(((Number) value).intValue());
+        } else if (value instanceof Double || value instanceof Float) {
+            double d = ((Number) value).doubleValue();
             return Double.isFinite(d) ? NODES.numberNode(d) : object().put("$double", Double.toString(d));
+        } else if (value instanceof Character) {
+            return object().put("$char", (int) (Character) value);
         } else if (value instanceof byte[]) {
             return object().put("$bytes", HexFormat.of().formatHex((byte[]) value));
         } else if (value instanceof Tuple) {
@@ -65,12 +77,25 @@ final class Json {
             return object().set("$window", NODES.arrayNode().add(window.getStart()).add(window.getEnd()));
         } else if (value instanceof Map) {
             return object().set("$map", entries((Map<?, ?>) value));
+        } else if (value instanceof Set) {
+            TreeMap<String, JsonNode> sorted = new TreeMap<>();
+            ((Set<?>) value).forEach(one -> sorted.put(value(one).toString(), value(one)));
+            return object().set("$set", NODES.arrayNode().addAll(sorted.values()));
         } else if (value instanceof Iterable) {
             ArrayNode elements = NODES.arrayNode();
             ((Iterable<?>) value).forEach(element -> elements.add(value(element)));
             return elements;
         }
-        return pojo(value);
+        JsonNode known = value.getClass().isArray() ? elements(value) : JsonOfTypes.value(value);
+        return known != null ? known : pojo(value);
+    }
+
+    private static ArrayNode elements(Object array) {
+        ArrayNode elements = NODES.arrayNode();
+        for (int i = 0; i < Array.getLength(array); i++) {
+            elements.add(value(Array.get(array, i)));
+        }
+        return elements;
     }
 
     private static ArrayNode entries(Map<?, ?> map) {

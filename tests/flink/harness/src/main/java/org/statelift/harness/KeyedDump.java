@@ -1,5 +1,6 @@
 package org.statelift.harness;
 
+import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -28,9 +29,22 @@ final class KeyedDump<K, I, O> extends KeyedProcessOperator<K, I, O> {
     private final String run;
     private final String uid;
     private final List<StateDescriptor<?, ?>> states;
+    private final Show show;
+
+    /** What the JSON of a state's content, or of a key (state null), is made of. */
+    interface Show extends Serializable {
+        Object of(String state, Object value);
+    }
 
     KeyedDump(String run, String uid, KeyedProcessFunction<K, I, O> function, List<StateDescriptor<?, ?>> states) {
+        this(run, uid, function, states, (state, value) -> value);
+    }
+
+    KeyedDump(
+            String run, String uid, KeyedProcessFunction<K, I, O> function, List<StateDescriptor<?, ?>> states,
+            Show show) {
         super(function);
+        this.show = show;
         this.run = run;
         this.uid = uid;
         this.states = new ArrayList<>(states);
@@ -41,15 +55,23 @@ final class KeyedDump<K, I, O> extends KeyedProcessOperator<K, I, O> {
         super.open();
         Contents contents = Contents.of(run);
         KeyedStateBackend<K> backend = getKeyedStateBackend();
+        Wanted wanted = new Wanted(uid, backend.getKeySerializer());
         for (StateDescriptor<?, ?> state : states) {
             dump(contents, backend, state);
+            wanted.state(state, VoidNamespaceSerializer.INSTANCE);
         }
+        contents.wanted(getOperatorID(), wanted.timers("user-timers", VoidNamespaceSerializer.INSTANCE));
         InternalTimerService<VoidNamespace> timers =
                 getInternalTimerService("user-timers", VoidNamespaceSerializer.INSTANCE, this);
         timers.forEachEventTimeTimer(
-                (ns, ts) -> contents.timer(uid, "timers", "user-timers/event", backend.getCurrentKey(), ts));
-        timers.forEachProcessingTimeTimer(
-                (ns, ts) -> contents.timer(uid, "timers", "user-timers/processing", backend.getCurrentKey(), ts));
+                (ns, ts) -> contents.timer(uid, "timers", "user-timers/event", shownKey(backend.getCurrentKey()), ts));
+        timers.forEachProcessingTimeTimer((ns, ts) ->
+                contents.timer(uid, "timers", "user-timers/processing", shownKey(backend.getCurrentKey()), ts));
+    }
+
+    private Object shownKey(K key) {
+        Object shown = show.of(null, key);
+        return shown == key ? key : new Shown(key, Json.value(shown));
     }
 
     @SuppressWarnings("unchecked")
@@ -65,7 +87,8 @@ final class KeyedDump<K, I, O> extends KeyedProcessOperator<K, I, O> {
         String kind = descriptor.getType().name().toLowerCase();
         for (K key : keys) {
             backend.setCurrentKey(key);
-            contents.keyed(uid, descriptor.getName(), kind, key, content(state));
+            Object content = show.of(descriptor.getName(), content(state));
+            contents.keyed(uid, descriptor.getName(), kind, shownKey(key), content);
         }
     }
 

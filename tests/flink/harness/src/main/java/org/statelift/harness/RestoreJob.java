@@ -24,6 +24,7 @@ final class RestoreJob {
         }
         ObjectNode found = Json.object().put("parallelism", spec.parallelism);
         found.put("sink_parallelism", spec.sinkParallelism).set("operators", contents.operators());
+        found.set("compatibility", Compatibility.of(task.get("snapshot").asText(), contents.wanted()));
         Json.write(found, Path.of(task.get("output").asText()));
     }
 }

@@ -42,10 +42,10 @@ final class WriteJob {
             job.awaitRunning();
             try {
                 play(job, gate, spec.family, script, after, until);
+                answer.put("path", snapshot(job, task, format, target));
             } catch (ExecutionException e) {
                 throw job.failure(e);
             }
-            answer.put("path", snapshot(job, task, format, target));
         } finally {
             Gate.close(spec.run);
         }
