@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -43,6 +43,18 @@ class Problem:
         return str(self.error)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpaquePart:
+    """A part of a state's values that is not decoded: ``path`` as in SQL, the class that wrote it, and why."""
+
+    path: str
+    class_name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.class_name}, {self.reason}"
+
+
 class State(ABC):
     """One state of one operator. ``kind`` is value, list, map, reducing, aggregating, timer, split, union or
     broadcast; ``schema`` the columns of its table."""
@@ -67,6 +79,29 @@ class State(ABC):
     @abstractmethod
     def count(self) -> int:
         """The rows of the table (of a map: its entries); reads the state."""
+
+    @property
+    def opaque_parts(self) -> tuple[OpaquePart, ...]:
+        """What of the state no codec reads, by its place; it is carried as bytes."""
+        return tuple(
+            OpaquePart(path=path, class_name=node.class_name, reason=node.reason)
+            for name, part in self.types.items()
+            for path, node in t.opaque_parts(part, name)
+        )
+
+    @property
+    def decoded(self) -> Literal["all", "part", "none"]:
+        """How much of the values is decoded; of those of which nothing is, the column is their bytes."""
+        value = self.types.get("value")
+        if value is None or not self.opaque_parts:
+            return "all"
+        within = value.inner if isinstance(value, t.TtlType) else value
+        whole = t.opaque_in(value) is not None and not self._reads_to_opaque(value)
+        return "none" if whole or isinstance(within, t.OpaqueType) else "part"
+
+    def _reads_to_opaque(self, value: t.DataType) -> bool:
+        """Whether what stands before an opaque part is decoded: in values whose end is known."""
+        return False
 
     @property
     def opaque(self) -> t.OpaqueType | None:
@@ -95,6 +130,9 @@ class KeyedState(State):
     @property
     def kind(self) -> str:  # type: ignore[override]
         return self.type.kind
+
+    def _reads_to_opaque(self, value: t.DataType) -> bool:
+        return self.kind != "list" and t.opaque_at_end(value)
 
     @cached_property
     def table(self) -> KeyedTable:
