@@ -122,8 +122,16 @@ def _operator(operator: Operator, nbytes: int, missing: list[str], counted: bool
         other=_other(operator),
         states=tuple(states),
         problems=tuple(dict.fromkeys(problems)),
-        remarks=tuple(dict.fromkeys(backend.remark for backend in backends if backend.remark)),
+        remarks=_remarks(operator),
     )
+
+
+def _remarks(operator: Operator) -> tuple[str, ...]:
+    remarks = [backend.remark for backend in operator.keyed_backends.values() if backend.remark]
+    unnamed = [state.name for state in operator.states if state.has_unnamed_columns]
+    if operator.columns and unnamed:
+        remarks.append(f"the names of all columns are not known of {', '.join(unnamed)}")
+    return tuple(dict.fromkeys(remarks))
 
 
 def _keyed(operator: Operator, problems: list[str]) -> dict[str, _Total]:

@@ -24,6 +24,8 @@ from ..schemas.operator_id import operator_id_of_uid
 from ..schemas.subclasses import subclasses_of, told
 from .class_types import Types, declared
 from .in_flight import InFlight, in_flight
+from .sql_columns import ColumnNames, has_unnamed, named
+from .sql_sources import column_names
 from .tables import KeyedTable
 from .values import values as json_values
 
@@ -88,6 +90,11 @@ class State(ABC):
             for name, part in self.types.items()
             for path, node in t.opaque_parts(part, name)
         )
+
+    @property
+    def has_unnamed_columns(self) -> bool:
+        """Whether there are SQL rows in the state whose columns have no names."""
+        return any(map(has_unnamed, self.types.values()))
 
     @property
     def decoded(self) -> Literal["all", "part", "none"]:
@@ -249,11 +256,13 @@ def _located(state: OperatorListState | BroadcastState, read: Callable[[], Any])
 
 @dataclass(frozen=True, eq=False)
 class Operator:
-    """One operator of a snapshot. ``uid`` is known from the snapshot (Flink 2.x) or from names that were given."""
+    """One operator of a snapshot. ``uid`` is known from the snapshot (Flink 2.x) or from names that were given;
+    ``columns`` know the names of its SQL rows' columns."""
 
     meta: OperatorState
     uid: str | None
     opener: StreamOpener
+    columns: tuple[ColumnNames, ...] = ()
     problems: list[Problem] = field(default_factory=list)
 
     @property
@@ -296,7 +305,7 @@ class Operator:
             node for one in opened.values() for state in one.states for node in state.nodes()
         )
         for one in opened.values():
-            one.states = [state.told(known) for state in one.states]
+            one.states = [self._named(state.told(known)) for state in one.states]
         return opened
 
     @cached_property
@@ -308,7 +317,10 @@ class Operator:
             raw = open_raw_keyed(handle, self.opener, self.max_parallelism) if handle is not None else None
             return raw if isinstance(raw, KeyedBackend) else None
 
-        return dict(self._open(timers))
+        opened = dict(self._open(timers))
+        for one in opened.values():
+            one.states = [self._named(state) for state in one.states]
+        return opened
 
     @cached_property
     def operator_backends(self) -> dict[int, OperatorBackend]:
@@ -321,9 +333,29 @@ class Operator:
         opened = dict(self._open(managed))
         known = subclasses_of(state.value for one in opened.values() for state in one.states)
         return {
-            subtask: replace(one, states=[replace(s, value=told(s.value, known)) for s in one.states])
+            subtask: replace(
+                one, states=[self._named_elements(replace(s, value=told(s.value, known))) for s in one.states]
+            )
             for subtask, one in opened.items()
         }
+
+    def _named(self, state: KeyedStateType) -> KeyedStateType:
+        """The state with the names of its SQL rows' columns, as far as they are known."""
+        for source in self.columns:
+            rows = source.rows(self.meta.operator_id, state.name, state.value)
+            state = replace(
+                state,
+                key=named(state.key, rows.key),
+                map_key=named(state.map_key, rows.map_key) if state.map_key is not None else None,
+                value=named(state.value, rows.value) if state.value is not None else None,
+            )
+        return state
+
+    def _named_elements(self, state: OperatorStateType) -> OperatorStateType:
+        for source in self.columns:
+            rows = source.rows(self.meta.operator_id, state.name, state.value)
+            state = replace(state, value=named(state.value, rows.value))
+        return state
 
     def _open(self, opened: Callable[[SubtaskState], B | None]) -> Iterator[tuple[int, B]]:
         for subtask in sorted(self.meta.subtask_states, key=lambda s: s.subtask_index):
@@ -402,7 +434,7 @@ class Snapshot:
         if self.opener.wide_times:
             return self
         opener = replace(self.opener, wide_times=True)
-        operators = tuple(Operator(one.meta, one.uid, opener) for one in self.operators)
+        operators = tuple(Operator(one.meta, one.uid, opener, one.columns) for one in self.operators)
         return Snapshot(self.url, self.metadata, opener, operators)
 
     def state(self, operator: str, name: str) -> State:
@@ -434,6 +466,8 @@ def open_snapshot(
     path_map: Iterable[tuple[str, str]] = (),
     types: Types | str | None = None,
     wide_times: bool = False,
+    sql_plan: str | None = None,
+    ddl: str | None = None,
 ) -> Snapshot:
     """Open the snapshot at ``url``: a folder or its ``_metadata``, on the local disk or in any store.
 
@@ -441,6 +475,8 @@ def open_snapshot(
     (old, new) prefixes for files that were moved. ``types`` are the fields of classes that the snapshot does not
     say: a YAML file, or what would stand in it. ``wide_times`` gives times of Java (Instant, LocalDate, …) as structs
     of their parts, which hold all of them; without it those beyond 64 bits of nanoseconds are an error.
+    ``sql_plan`` is a compiled plan of Flink SQL (a path or URL), ``ddl`` a file of CREATE TABLE "operator"."state" (…):
+    they name the columns of SQL rows, which are f0, f1, … where neither does.
 
     Raises StoreError where there is no ``_metadata``, FormatError where it is damaged.
     """
@@ -461,9 +497,11 @@ def open_snapshot(
     opener = StreamOpener(
         stores=stores, base_url=parent(at), path_map=tuple(path_map), types=rules, wide_times=wide_times
     )
-    known = {operator_id_of_uid(uid): uid for uid in uids}
+    columns = column_names(sql_plan, ddl, stores)
+    told_uids = [*uids, *(uid for source in columns for uid in source.uids())]
+    known = {operator_id_of_uid(uid): uid for uid in told_uids}
     operators = tuple(
-        Operator(meta, meta.operator_uid or known.get(meta.operator_id), opener)
+        Operator(meta, meta.operator_uid or known.get(meta.operator_id), opener, columns)
         for meta in metadata.operator_states
     )
     return Snapshot(parent(at), metadata, opener, operators)
