@@ -38,16 +38,6 @@ FormatName = Literal["canonical", "hashmap", "rocksdb", "changelog", "timers"]
 class EntrySource(Protocol):
     """Entries that come neither from one stream nor from SST files: changelogs, raw timers."""
 
-    @property
-    def hidden(self) -> str | None:
-        """Which states an unknown serializer hides, of those that the header counts; None where it hides none."""
-        header = self.header
-        if not isinstance(header, RawKeyedHeader) or self.source is not None:
-            return None
-        count = header.state_count - len(self.states)
-        which = f"the last {count} of {header.state_count} states" if self.states else "the states"
-        return f"{which} cannot be told apart: {header.reason.what}"
-
     def windows(
         self, key_groups: KeyGroupRange, wanted: frozenset[int] | None, batch_bytes: int
     ) -> Iterator[Window]:
