@@ -28,6 +28,11 @@ uids_option = click.option(
     "--uids", "uids_file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Operator uids to try, one a line: snapshots of Flink 1.x hold only their hashes.",
 )  # fmt: skip
+memory_option = click.option(
+    "--memory-limit",
+    metavar="SIZE",
+    help="The memory that the program may take, as 512MB; what is more is spilled.",
+)
 types_option = click.option(
     "--types", "types", metavar="FILE",
     help="A YAML file of the fields of classes that the snapshot does not say: subclasses of POJOs, Kryo's classes.",
@@ -59,6 +64,7 @@ class Source:
     wide_times: bool = False
     sql_plan: str | None = None
     ddl: str | None = None
+    memory_limit: str | None = None
 
     def open(self, uids: Iterable[str] = ()) -> Snapshot:
         """Open it; ``uids`` are names to try beside those of the file."""
@@ -74,6 +80,7 @@ class Source:
             wide_times=self.wide_times,
             sql_plan=self.sql_plan,
             ddl=self.ddl,
+            memory_limit=self.memory_limit,
         )
 
 

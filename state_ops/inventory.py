@@ -10,6 +10,7 @@ from ..io.keyed.backend import KeyedBackend
 from ..io.metadata import streams_of
 from ..schemas.errors import StateliftError, Where
 from .damage import Damage
+from .findings import ranges
 from .in_flight import InFlight
 from .snapshot import BroadcastState, KeyedState, OpaquePart, Operator, OperatorListState, Snapshot, State
 from .tables import KeyedTable
@@ -47,7 +48,8 @@ class StateInventory:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorInventory:
     """One operator. ``formats`` are those of its keyed state; ``nbytes`` of all its files and inline state;
-    ``other`` what it has besides states; ``remarks`` how it was read; ``problems`` what of it cannot be read."""
+    ``other`` what it has besides states; ``remarks`` what is to be known of how it was read; ``problems`` what of it
+    cannot be read."""
 
     operator: str
     id: str
@@ -60,8 +62,8 @@ class OperatorInventory:
     in_flight: InFlight | None
     other: tuple[str, ...]
     states: tuple[StateInventory, ...]
+    remarks: tuple[str, ...]
     problems: tuple[str, ...]
-    remarks: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -121,17 +123,9 @@ def _operator(operator: Operator, nbytes: int, missing: list[str], counted: bool
         in_flight=operator.in_flight or None,
         other=_other(operator),
         states=tuple(states),
-        problems=tuple(dict.fromkeys(problems)),
         remarks=_remarks(operator),
+        problems=tuple(dict.fromkeys(problems)),
     )
-
-
-def _remarks(operator: Operator) -> tuple[str, ...]:
-    remarks = [backend.remark for backend in operator.keyed_backends.values() if backend.remark]
-    unnamed = [state.name for state in operator.states if state.has_unnamed_columns]
-    if operator.columns and unnamed:
-        remarks.append(f"the names of all columns are not known of {', '.join(unnamed)}")
-    return tuple(dict.fromkeys(remarks))
 
 
 def _keyed(operator: Operator, problems: list[str]) -> dict[str, _Total]:
@@ -239,6 +233,19 @@ def _estimate(state: KeyedState) -> int | None:
         return None
     tables = (table for backend, _ in state.parts for table in backend.families().get(state.name, ()))
     return sum(max(0, table.num_entries - 2 * table.properties.num_deletions) for table in tables)
+
+
+def _remarks(operator: Operator) -> tuple[str, ...]:
+    """Each remark once, with the subtasks that it is about."""
+    subtasks: dict[str, list[int]] = {}
+    for subtask, backend in operator.keyed_backends.items():
+        for remark in backend.remarks:
+            subtasks.setdefault(remark, []).append(subtask)
+    remarks = [f"{remark} (subtask {ranges(own)})" for remark, own in subtasks.items()]
+    unnamed = [state.name for state in operator.states if state.has_unnamed_columns]
+    if operator.columns and unnamed:
+        remarks.append(f"the names of all columns are not known of {', '.join(unnamed)}")
+    return tuple(remarks)
 
 
 def _other(operator: Operator) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ..io.keyed.backend import KeyedBackend, KeyedStateType, open_keyed
 from ..io.keyed.raw_timers import open_raw_keyed
+from ..io.memory import Memory
 from ..io.metadata import KeyGroupRange, Metadata, OperatorState, SubtaskState, read_metadata
 from ..io.operator_state import OperatorBackend, OperatorStateType, open_operator
 from ..io.stores import Stores, join, normalize, parent
@@ -29,7 +30,6 @@ from .sql_sources import column_names
 from .tables import KeyedTable
 from .values import values as json_values
 
-DEFAULT_BATCH_BYTES = 16 << 20
 #: The first version of ``_metadata`` that Flink 2 writes, whose Kryo is another one than that of Flink 1.
 _FLINK_2 = 5
 B = TypeVar("B")
@@ -75,8 +75,9 @@ class State(ABC):
         """The types of key, namespace, user key and value, as far as the state has them."""
 
     @abstractmethod
-    def batches(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> Iterator[pa.RecordBatch]:
-        """The table, in batches of about ``batch_bytes`` of stored bytes. Raises FormatError for damaged entries."""
+    def batches(self, batch_bytes: int | None = None) -> Iterator[pa.RecordBatch]:
+        """The table, in batches of about ``batch_bytes`` of stored bytes, as many as the snapshot's memory limit
+        allows if not given. Raises FormatError for damaged entries."""
 
     @abstractmethod
     def count(self) -> int:
@@ -116,7 +117,7 @@ class State(ABC):
         value = self.types.get("value")
         return t.opaque_in(value) if value is not None else None
 
-    def reader(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> pa.RecordBatchReader:
+    def reader(self, batch_bytes: int | None = None) -> pa.RecordBatchReader:
         """The table as a stream of batches."""
         return pa.RecordBatchReader.from_batches(self.schema, self.batches(batch_bytes))
 
@@ -158,7 +159,7 @@ class KeyedState(State):
         return {name: part for name, part in parts.items() if part is not None}
 
     def batches(
-        self, batch_bytes: int = DEFAULT_BATCH_BYTES, key_groups: KeyGroupRange | None = None
+        self, batch_bytes: int | None = None, key_groups: KeyGroupRange | None = None
     ) -> Iterator[pa.RecordBatch]:
         for backend, state in self.parts:
             where = Where(operator=self.operator.label, state=self.name)
@@ -198,7 +199,7 @@ class OperatorListState(State):
     def types(self) -> dict[str, t.DataType]:
         return {"value": self.type.value}
 
-    def batches(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> Iterator[pa.RecordBatch]:
+    def batches(self, batch_bytes: int | None = None) -> Iterator[pa.RecordBatch]:
         for subtask, backend in self.parts:
             values = _located(self, partial(backend.elements, self.type))
             n = len(values)
@@ -228,7 +229,7 @@ class BroadcastState(State):
         key = self.type.map_key
         return {**({"map_key": key} if key is not None else {}), "value": self.type.value}
 
-    def batches(self, batch_bytes: int = DEFAULT_BATCH_BYTES) -> Iterator[pa.RecordBatch]:
+    def batches(self, batch_bytes: int | None = None) -> Iterator[pa.RecordBatch]:
         copies = [_located(self, partial(backend.entries, self.type)) for _, backend in self.parts]
         first = _entry_set(*copies[0])
         for (subtask, _), copy in zip(self.parts, copies, strict=True):
@@ -441,6 +442,10 @@ class Snapshot:
         return self.operator(operator).state(name)
 
     @property
+    def memory(self) -> Memory:
+        return self.opener.memory
+
+    @property
     def checkpoint_id(self) -> int:
         return self.metadata.checkpoint_id
 
@@ -468,6 +473,7 @@ def open_snapshot(
     wide_times: bool = False,
     sql_plan: str | None = None,
     ddl: str | None = None,
+    memory_limit: str | int | None = None,
 ) -> Snapshot:
     """Open the snapshot at ``url``: a folder or its ``_metadata``, on the local disk or in any store.
 
@@ -477,8 +483,10 @@ def open_snapshot(
     of their parts, which hold all of them; without it those beyond 64 bits of nanoseconds are an error.
     ``sql_plan`` is a compiled plan of Flink SQL (a path or URL), ``ddl`` a file of CREATE TABLE "operator"."state" (…):
     they name the columns of SQL rows, which are f0, f1, … where neither does.
+    ``memory_limit``, as ``512MB``, is what the process may take while the snapshot is read (see :class:`Memory`).
 
-    Raises StoreError where there is no ``_metadata``, FormatError where it is damaged.
+    Raises StoreError where there is no ``_metadata``, FormatError where it is damaged, InputError for a limit that is
+    too small.
     """
     stores = stores or Stores(endpoint_url)
     at = metadata_url(url)
@@ -495,7 +503,12 @@ def open_snapshot(
     metadata = read_metadata(data, at)
     rules = TypeRules(kryo=5 if metadata.version >= _FLINK_2 else 2, declared=declared(types, stores))
     opener = StreamOpener(
-        stores=stores, base_url=parent(at), path_map=tuple(path_map), types=rules, wide_times=wide_times
+        stores=stores,
+        base_url=parent(at),
+        path_map=tuple(path_map),
+        types=rules,
+        wide_times=wide_times,
+        memory=Memory.of(memory_limit),
     )
     columns = column_names(sql_plan, ddl, stores)
     told_uids = [*uids, *(uid for source in columns for uid in source.uids())]

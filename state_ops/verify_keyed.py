@@ -22,7 +22,6 @@ from .tables import KeyedTable
 from .verify_kernels import fingerprints
 
 _MAX_STATES = 0x8000
-_HELD_ROWS = 1 << 20
 
 Groups = npt.NDArray[np.int32]
 Fingerprints = npt.NDArray[np.uint64]
@@ -221,7 +220,7 @@ class _Unit:
         fingerprints(batch.keys.data, batch.keys.starts, batch.keys.ends, prints)
         held = self.held.setdefault(state, [])
         held.append((batch.key_groups, prints))
-        if sum(len(groups) for groups, _ in held) > _HELD_ROWS:
+        if sum(len(groups) for groups, _ in held) > self.check.batch_bytes // 16:
             self._settle(state, int(batch.key_groups[-1]))
 
     def _settle(self, state: int, unfinished: int | None) -> None:
