@@ -6,9 +6,10 @@ from . import types as t
 from .from_composite import DEWEY_NUMBER, EVENT_ID
 from .snapshots.names import CEP, DV, FLINK, SCALA, TW, A, B, R, S, T, W, inner
 
+#: Flink's mutable values: those that hash otherwise than Java's own are types of their own.
 _VALUES: dict[str, t.ScalarName] = {
-    "Boolean": "boolean", "Byte": "byte", "Short": "short", "Int": "int", "Long": "long", "Float": "float",
-    "Double": "double", "Char": "char", "String": "string_value", "Null": "null",
+    "Boolean": "boolean_value", "Byte": "byte", "Short": "short", "Int": "int", "Long": "long_value",
+    "Float": "float", "Double": "double_value", "Char": "char", "String": "string_value", "Null": "null",
 }  # fmt: skip
 BASE: dict[str, t.ScalarName] = {
     "Boolean": "boolean", "Byte": "byte", "Short": "short", "Int": "int", "Long": "long", "Float": "float",

@@ -207,21 +207,27 @@ def _masked(hashes: Hashes, array: pa.Array) -> Hashes:
 
 _INTEGERS = ("byte", "short", "int", "char")
 _MILLIS = ("date", "sql_date", "sql_time")
-_UNHASHED = ("void", "null", "window", "global_window", "count_window", "string_value", "string_data")
+_UNHASHED = ("void", "null", "window", "global_window", "count_window", "string_data")
 
 
 def _scalar(array: pa.Array, name: str) -> Hashes:
-    if name == "string":
+    if name in ("string", "string_value"):
         return _of_bytes(array, hash_strings)
     if name in _INTEGERS:
         return _numbers(array, np.int32)
+    if name == "boolean_value":
+        return array.fill_null(False).to_numpy(zero_copy_only=False).astype(np.int32)
     if name == "boolean":
         flags = array.fill_null(False).to_numpy(zero_copy_only=False)
         return np.where(flags, np.int32(1231), np.int32(1237))
     if name == "float":
         return _canonical(_numbers(array, np.float32)).view(np.int32)
+    if name == "double_value":
+        return _scalar(array, "double") + np.int32(31)
     if name == "double":
         return _long(_canonical(_numbers(array, np.float64)).view(np.int64))
+    if name == "long_value":
+        return _long(_numbers(array, np.int64)) + np.int32(43)
     if name == "big_integer":
         return _of_bytes(array, hash_big_integers)
     if name == "big_decimal":

@@ -16,6 +16,8 @@ _CLASSES = {
     "local_date": "java.time.LocalDate", "local_time": "java.time.LocalTime",
     "local_date_time": "java.time.LocalDateTime", "big_integer": "java.math.BigInteger",
     "big_decimal": "java.math.BigDecimal", "bytes": "[B", "string_value": "org.apache.flink.types.StringValue",
+    "boolean_value": "org.apache.flink.types.BooleanValue", "long_value": "org.apache.flink.types.LongValue",
+    "double_value": "org.apache.flink.types.DoubleValue",
     "tuple0": "org.apache.flink.api.java.tuple.Tuple0",
     "window": "org.apache.flink.streaming.api.windowing.windows.TimeWindow",
     "global_window": "org.apache.flink.streaming.api.windowing.windows.GlobalWindow",

@@ -38,6 +38,9 @@ _STREAMING = FLINK + "streaming."
 _SCALARS: dict[str, SerializerSnapshot] = {
     **{name: build.scalar(java) for java, name in BASE.items()},
     "string_value": build.scalar("StringValue"),
+    "boolean_value": build.scalar("BooleanValue"),
+    "long_value": build.scalar("LongValue"),
+    "double_value": build.scalar("DoubleValue"),
     "null": build.scalar("NullValue"),
     "bytes": build.primitive_array("Byte"),
     "window": build.TIME_WINDOW,

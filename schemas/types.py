@@ -14,6 +14,7 @@ from .type_text import braced, optional_name, options, quoted
 
 ScalarName = Literal[
     "boolean", "byte", "short", "int", "long", "float", "double", "char", "string", "string_value",
+    "boolean_value", "long_value", "double_value",
     "void", "null", "date", "sql_date", "sql_time", "sql_timestamp", "instant", "local_date", "local_time",
     "local_date_time", "big_integer", "big_decimal", "bytes", "window", "global_window", "count_window",
     "string_data", "bitmap", "variant", "days", "millis_of_day", "micros_of_day", "months", "day_time_millis",
@@ -462,6 +463,7 @@ def scalar(name: ScalarName) -> Scalar:
 #: What ``getLength()`` of the serializer gives in Java: bytes, or -1 where values differ (spec 5.3, "ambiguous").
 _FIXED_LENGTH: dict[str, int] = {
     "boolean": 1, "byte": 1, "short": 2, "int": 4, "long": 8, "float": 4, "double": 8, "char": 2,
+    "boolean_value": 1, "long_value": 8, "double_value": 8,
     "void": 0, "date": 8, "sql_date": 8, "sql_time": 8, "sql_timestamp": 12, "instant": 12,
     "local_date": 6, "local_time": 7, "local_date_time": 13, "window": 16, "global_window": 0, "count_window": 8,
 }  # fmt: skip

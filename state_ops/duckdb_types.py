@@ -1,7 +1,9 @@
-"""Decoded columns as DuckDB takes them. All but one type it takes as they are.
+"""Decoded columns as DuckDB takes them. All but two types it takes as they are.
 
 A ``timestamp[ms, UTC]`` (``java.util.Date``, the stamp of a TTL) becomes TIMESTAMPTZ, which counts microseconds:
 what is beyond its range, such as ``new Date(Long.MAX_VALUE)``, becomes infinity instead of failing the query.
+A ``duration[ms]`` (SQL's day-time interval) becomes BIGINT: an INTERVAL comes back in nanoseconds, where more than
+292 years silently become another time.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ def to_duckdb(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 def _type(kind: pa.DataType) -> pa.DataType:
     if kind == _MILLIS_UTC:
         return _MICROS_UTC
+    if pa.types.is_duration(kind):
+        return pa.int64()
     if pa.types.is_struct(kind):
         return pa.struct([pa.field(part.name, _type(part.type)) for part in kind])
     if pa.types.is_map(kind):
@@ -47,6 +51,8 @@ def _array(array: pa.Array) -> pa.Array:
         return array
     if array.type == _MILLIS_UTC:
         return _micros(array)
+    if pa.types.is_duration(array.type):
+        return array.cast(kind)
     if array.offset:
         array = pa.concat_arrays([array])
     nulls = array.is_null() if array.null_count else None

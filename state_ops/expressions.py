@@ -206,7 +206,9 @@ def _is_aggregate(node: dict[str, Any]) -> bool:
         rows = (
             _database()
             .cursor()
-            .execute("SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'")
+            .execute(
+                "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'"
+            )
             .fetchall()
         )
         _AGGREGATES = {row[0] for row in rows}

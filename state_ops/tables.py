@@ -79,6 +79,12 @@ class KeyedTable:
         return t.opaque_in(self.type.value) if self.type.value is not None else None
 
     @cached_property
+    def is_empty(self) -> bool:
+        """Whether the value's type holds nothing (``NullValue``, ``Void``): the column does not tell a null from the
+        one value there is, so entries that stay keep their bytes."""
+        return self.type.value is not None and pa.types.is_null(self.schema.field("value").type)
+
+    @cached_property
     def value_codec(self) -> Codec:
         value = self.type.value
         if value is None:
@@ -178,6 +184,10 @@ class KeyedTable:
 
     def key_groups(self, keys: pa.Array) -> npt.NDArray[np.int32]:
         """Flink's key group of each key. Raises EncodeError for key types whose hash only the job knows."""
+        codec = Codec(compile_type(self.type.key, wide_times=self.wide_times))
+        if keys.type != codec.program.shape.arrow_type:
+            # SQL gives other types, as microseconds for a Date's milliseconds: what is written is hashed.
+            keys = codec.decode_column(codec.encode(keys, "key"))
         hashes = java_hash(keys, self.type.key) if stability(self.type.key) is None else None
         if hashes is None:
             reason = stability(self.type.key)

@@ -73,7 +73,7 @@ class SetTransform:
         rows = self.table.decode(batch)
         result = self.query.run(with_row_numbers(rows))
         self.changes.read += len(batch)
-        if not len(result):
+        if not len(result) or self.table.is_empty:
             return batch
         picked = result.column(ROW).to_numpy()
         before = rows.take(pa.array(picked))
@@ -132,7 +132,7 @@ class SelectTransform:
             written = self.table.encode(after, kept.key_groups)
             changed = ~_equal_rows(kept.keys, written.keys, clear_flag=True)
         else:
-            values = Spans.of(self.table.encode_values(after))
+            values = kept.values if self.table.is_empty else Spans.of(self.table.encode_values(after))
             changed = ~_equal_rows(kept.values, values)
             written = EntryBatch(key_groups=kept.key_groups, keys=kept.keys, values=values)
         self._count(rows, picked, after, changed)

@@ -187,27 +187,7 @@ def _cast(array: pa.Array, kind: pa.DataType, path: str) -> pa.Array:
     """``array`` as ``kind``; a value that does not fit is an error, never cut."""
     if array.type == kind:
         return array
-    if array.type == pa.month_day_nano_interval() and pa.types.is_duration(kind):
-        array = _durations(array, path)
     try:
         return array.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise EncodeError(f"{path} is {array.type} and cannot be written as {kind}: {error}") from None
-
-
-_INTERVAL = np.dtype([("months", np.int32), ("days", np.int32), ("nanos", np.int64)])
-_DAY_NANOS = 86_400 * 10**9
-
-
-def _durations(array: pa.Array, path: str) -> pa.Array:
-    """DuckDB's intervals, in nanoseconds: its days have 24 hours."""
-    data = array.buffers()[1]
-    parts = np.frombuffer(data, _INTERVAL)[array.offset : array.offset + len(array)]
-    there = _flags(array)
-    _refuse(there & (parts["months"] != 0), path, "has an interval of months, which has no length")
-    days = np.where(there, parts["days"].astype(np.int64), 0)
-    nanos = np.where(there, parts["nanos"], 0)
-    _refuse(np.abs(days) > 10**5, path, "has an interval beyond 64-bit nanoseconds")
-    total = days * _DAY_NANOS + nanos
-    _refuse((total < nanos) != (days < 0), path, "has an interval beyond 64-bit nanoseconds")
-    return pa.array(total, pa.duration("ns"), mask=~there)

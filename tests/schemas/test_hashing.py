@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import math
 import struct
 
 import numpy as np
@@ -30,6 +31,22 @@ def hash_of(value: object, node: t.DataType) -> int:
     hashes = java_hash(pa.array([value], kind), node)
     assert hashes is not None
     return int(hashes[0])
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "expected"),
+    [
+        (True, "boolean_value", 1),
+        (False, "boolean_value", 0),
+        (2**40, "long_value", 299),
+        (-5, "long_value", 47),
+        (0.1, "double_value", -1507852254),
+        (math.nan, "double_value", 2146959391),
+        ("abc😀", "string_value", 94369093),
+    ],
+)
+def test_flinks_mutable_values_hash_as_they_do_in_java(value: object, name: str, expected: int) -> None:
+    assert hash_of(value, t.scalar(name)) == expected  # type: ignore[arg-type]
 
 
 def twos_complement(value: int) -> bytes:

@@ -69,11 +69,14 @@ def column(node: t.DataType, values: pa.Array) -> list[Json]:
 def _scalars(name: str, values: pa.Array) -> list[Json]:
     wide = pa.types.is_struct(values.type)
     match name:
-        case "boolean" | "byte" | "short" | "int" | "long" | "string" | "string_value" | "string_data":
+        case (
+            "boolean" | "byte" | "short" | "int" | "long" | "string"
+            | "boolean_value" | "long_value" | "string_value" | "string_data"
+        ):  # fmt: skip
             return values.to_pylist()
         case "void" | "null" | "tuple0" | "global_window":
             return [None] * len(values)
-        case "float" | "double":
+        case "float" | "double" | "double_value":
             return [None if one is None else _double(one) for one in values.to_pylist()]
         case "char":
             return _tagged("$char", values.to_pylist())
