@@ -14,7 +14,9 @@ import pyarrow as pa
 
 from ..schemas import types as t
 from ..schemas.codec import ops
-from ..schemas.codec.codec import Codec, DecodeError, binary_column, binary_parts, run_decode
+from ..schemas.codec.codec import Codec, DecodeError
+from ..schemas.codec.columns import binary_column, binary_parts
+from ..schemas.codec.run import run_decode
 from ..schemas.codec.shapes import compile_type
 from ..schemas.errors import FormatError, UnexpectedEndError, UnsupportedVersionError, Where
 from ..schemas.from_snapshot import TypeRules

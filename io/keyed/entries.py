@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ...schemas.codec.codec import binary_column, binary_parts
+from ...schemas.codec.columns import binary_column, binary_parts
 from .entry_kernels import gather
 
 Bytes = npt.NDArray[np.uint8]
