@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from ..state_ops.values import VALUES_HELP
 from .keys import KEY_HELP
-from .options import open_for, snapshot_options
+from .options import Source, snapshot_options, wide_times_option
 from .problems import finish
 
 _HELP = f"""Show what the states of an operator hold for one key, as JSON.
@@ -32,16 +31,13 @@ _HELP = f"""Show what the states of an operator hold for one key, as JSON.
     context_settings={"ignore_unknown_options": True},  # a key may be -1
 )
 @snapshot_options
+@wide_times_option
 @click.argument("key")
 @click.option("--uid", required=True, metavar="UID", help="The operator: its uid or its 32-digit id.")
 @click.option("--state", metavar="NAME", help="Only this state.")
 @click.option("--json", "as_json", is_flag=True, help="One line, for machines.")
 def command(
-    savepoint: str,
-    endpoint_url: str | None,
-    path_map: tuple[str, ...],
-    types: str | None,
-    uids_file: Path | None,
+    source: Source,
     key: str,
     uid: str,
     state: str | None,
@@ -55,7 +51,7 @@ def command(
     from ..state_ops.values import to_json, values
     from .keys import parse_key
 
-    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, [uid], types=types)
+    snapshot = source.open([uid])
     operator = snapshot.operator(uid)
     keyed = [one for one in operator.states if isinstance(one, KeyedState)]
     kind = key_type(operator)
@@ -64,7 +60,7 @@ def command(
         if not keyed:
             known = [one.name for one in operator.states if isinstance(one, KeyedState)]
             raise NameNotFoundError("keyed state", state, known, where=Where(operator=operator.label))
-    wanted = parse_key(key, kind, key_array_type(kind))
+    wanted = parse_key(key, kind, key_array_type(kind, wide_times=source.wide_times))
     found = look_up(operator, keyed, wanted)
     shown = {
         "operator": operator.label,

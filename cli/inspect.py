@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from .options import json_option, open_for, read_uids, snapshot_options
+from .options import Source, json_option, read_uids, snapshot_options, wide_times_option
 
 
 @click.command("inspect", short_help="Show what is in a snapshot: operators, states, types, sizes.")
 @snapshot_options
+@wide_times_option
 @click.option("--uid", "uids", metavar="UID", multiple=True, help="An operator uid to try, as in --uids.")
 @click.option("--count", is_flag=True, help="Count the entries of a large snapshot too: reads all of it.")
 @json_option
 def command(
-    savepoint: str,
-    endpoint_url: str | None,
-    path_map: tuple[str, ...],
-    types: str | None,
-    uids_file: Path | None,
+    source: Source,
     uids: tuple[str, ...],
     count: bool,
     as_json: bool,
@@ -38,18 +33,20 @@ def command(
     Snapshots of Flink 1.x hold hashes of the operators' uids: name the uids of the job to see them resolved.
     Exit code 1 where something of the snapshot cannot be read.
     """
+    from ..state_ops.inventory import inventory
     from ..state_ops.values import to_json
     from .overview import overview
     from .progress import byte_progress
 
-    names = [*read_uids(uids_file), *uids]
-    snapshot = open_for(savepoint, endpoint_url, path_map, None, names, types=types)
+    names = [*read_uids(source.uids_file), *uids]
+    snapshot = source.open(uids)
     with byte_progress("inspect", None) as advance:
-        found = overview(snapshot, names, advance, count=count)
+        operators = inventory(snapshot, count="all" if count else "small", advance=advance)
+    found = overview(snapshot, names, operators)
     if as_json:
-        click.echo(to_json({**found.as_dict(), "problems": found.problems}))
+        click.echo(to_json(found.as_dict()))
     else:
-        from .overview_table import show
+        from .inventory_table import show
 
         show(found)
     return 1 if found.problems else 0

@@ -21,15 +21,17 @@ _NUMBERS = ("byte", "short", "int", "long", "char", "big_integer", "count_window
 def parse_key(text: str, kind: t.DataType, arrow_type: pa.DataType) -> pa.Array:
     """An array of the one key that ``text`` says. Raises EncodeError that names the type wanted."""
     try:
-        value = text if _is_text(kind) else json.loads(text, parse_float=str)
+        value = text if _is_text(kind, arrow_type) else json.loads(text, parse_float=str)
         return pa.array([_value(value, kind, arrow_type)], arrow_type)
     except (ValueError, TypeError, OverflowError, KeyError, pa.ArrowException) as error:
         why = " ".join(str(error).split())
         raise EncodeError(f"the key {text!r} is no {kind}: {why}", todo=_example(kind)) from None
 
 
-def _is_text(kind: t.DataType) -> bool:
+def _is_text(kind: t.DataType, arrow_type: pa.DataType) -> bool:
     if isinstance(kind, t.Scalar):
+        if pa.types.is_struct(arrow_type) and kind.name != "big_decimal":  # a time in its parts
+            return False
         return kind.name not in (*_NUMBERS, "boolean", "float", "double", "window")
     return isinstance(kind, t.EnumType | t.DecimalType | t.TimestampDataType | t.FixedType)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,14 +32,51 @@ types_option = click.option(
     "--types", "types", metavar="FILE",
     help="A YAML file of the fields of classes that the snapshot does not say: subclasses of POJOs, Kryo's classes.",
 )  # fmt: skip
+wide_times_option = click.option(
+    "--wide-times", is_flag=True,
+    help="Give Instant, LocalDate and the like in their parts: those beyond 1677 to 2262 have no other form.",
+)  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Output for machines.")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The snapshot that a command is given, and how it is to be opened."""
+
+    savepoint: str
+    endpoint_url: str | None = None
+    path_map: tuple[str, ...] = ()
+    types: str | None = None
+    uids_file: Path | None = None
+    wide_times: bool = False
+
+    def open(self, uids: Iterable[str] = ()) -> Snapshot:
+        """Open it; ``uids`` are names to try beside those of the file."""
+        from ..io.metadata import parse_path_map
+        from ..state_ops.snapshot import open_snapshot
+
+        return open_snapshot(
+            self.savepoint,
+            endpoint_url=self.endpoint_url,
+            uids=[*read_uids(self.uids_file), *uids],
+            path_map=[parse_path_map(text) for text in self.path_map],
+            types=self.types,
+            wide_times=self.wide_times,
+        )
+
+
 def snapshot_options(command: F) -> F:
-    """The argument SAVEPOINT and how to find its files."""
+    """The argument SAVEPOINT and how to find its files: the command gets them as its ``source``."""
+
+    @wraps(command)
+    def with_source(**given: Any) -> Any:
+        named = {field.name for field in fields(Source)} & given.keys()
+        source = Source(**{name: given.pop(name) for name in named})
+        return command(source=source, **given)
+
     for option in (endpoint_option, path_map_option, types_option, uids_option, click.argument("savepoint")):
-        command = option(command)
-    return command
+        with_source = option(with_source)
+    return with_source  # type: ignore[return-value]
 
 
 def read_uids(file: Path | None) -> list[str]:
@@ -49,20 +88,3 @@ def read_uids(file: Path | None) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise StoreError(f"the uids cannot be read: {error}", where=Where(file=str(file))) from None
     return [name for line in lines if (name := line.strip()) and not name.startswith("#")]
-
-
-def open_for(
-    savepoint: str,
-    endpoint_url: str | None,
-    path_map: Iterable[str],
-    uids_file: Path | None,
-    uids: Iterable[str] = (),
-    types: str | None = None,
-) -> Snapshot:
-    """The snapshot that the shared options name."""
-    from ..io.metadata import parse_path_map
-    from ..state_ops.snapshot import open_snapshot
-
-    pairs = [parse_path_map(text) for text in path_map]
-    names = [*read_uids(uids_file), *uids]
-    return open_snapshot(savepoint, endpoint_url=endpoint_url, uids=names, path_map=pairs, types=types)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 import pyarrow as pa
 
 from ..state_ops.values import VALUES_HELP
-from .options import open_for, snapshot_options
+from .options import Source, snapshot_options, wide_times_option
 from .output import check_output, output_option, write
 from .problems import finish
 from .progress import row_progress
@@ -29,23 +28,20 @@ _HELP = f"""Write one state of a snapshot, a row for each entry.
 
 @click.command("read", help=_HELP, short_help="Write one state as JSON lines, CSV or Parquet.")
 @snapshot_options
+@wide_times_option
 @click.option("--uid", required=True, metavar="UID", help="The operator: its uid or its 32-digit id.")
 @click.option("--state", required=True, metavar="NAME", help="The state's name.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Stop after N rows.")
 @output_option
 def command(
-    savepoint: str,
-    endpoint_url: str | None,
-    path_map: tuple[str, ...],
-    types: str | None,
-    uids_file: Path | None,
+    source: Source,
     uid: str,
     state: str,
     limit: int | None,
     output: str | None,
 ) -> int:
     target = check_output(output)
-    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, [uid], types=types)
+    snapshot = source.open([uid])
     operator = snapshot.operator(uid)
     found = operator.state(state)
     with row_progress(f"{operator.label} / {found.name}", quiet=target is None) as advance:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 import pyarrow as pa
@@ -13,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..state_ops.values import VALUES_HELP, to_json, values
-from .options import json_option, open_for, snapshot_options
+from .options import Source, json_option, snapshot_options, wide_times_option
 from .output import check_output, output_option, write
 from .problems import finish
 from .progress import row_progress
@@ -41,16 +40,13 @@ _HELP = f"""Query the states of a snapshot with SQL (DuckDB's).
 
 @click.command("sql", help=_HELP, short_help="Query the states with SQL.")
 @snapshot_options
+@wide_times_option
 @click.argument("query")
 @click.option("--memory-limit", metavar="SIZE", help="DuckDB's memory, such as 2GB; what is more is spilled.")
 @output_option
 @json_option
 def command(
-    savepoint: str,
-    endpoint_url: str | None,
-    path_map: tuple[str, ...],
-    types: str | None,
-    uids_file: Path | None,
+    source: Source,
     query: str,
     memory_limit: str | None,
     output: str | None,
@@ -59,7 +55,7 @@ def command(
     from ..state_ops.sql import run_sql
 
     target = check_output(output)
-    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, types=types)
+    snapshot = source.open()
     reader = run_sql(snapshot, query, memory_limit=memory_limit, partial=True)
     if output is None and not as_json and sys.stdout.isatty():
         _show(reader)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
-from .options import json_option, open_for, snapshot_options
+from .options import Source, json_option, snapshot_options
 from .progress import byte_progress
 
 
@@ -15,11 +14,7 @@ from .progress import byte_progress
 @snapshot_options
 @json_option
 def command(
-    savepoint: str,
-    endpoint_url: str | None,
-    path_map: tuple[str, ...],
-    types: str | None,
-    uids_file: Path | None,
+    source: Source,
     as_json: bool,
 ) -> int:
     """Read all of a snapshot once and say what is wrong with it, a line for each fault.
@@ -38,7 +33,7 @@ def command(
     from ..state_ops.values import to_json
     from ..state_ops.verify import verify
 
-    snapshot = open_for(savepoint, endpoint_url, path_map, uids_file, types=types)
+    snapshot = source.open()
     tally = Tally()
     found: dict[str, list[Finding]] = {"fault": [], "unchecked": []}
     with byte_progress("verify", None) as advance:

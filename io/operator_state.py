@@ -44,21 +44,30 @@ class OperatorStateType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorBackend:
-    """An opened operator handle. ``offsets`` are the positions of each state's elements, by its name."""
+    """An opened operator handle. ``offsets`` are the positions of each state's elements, by its name; ``wide_times`` as
+    in ``compile_type``."""
 
     header: OperatorBackendHeader
     states: Sequence[OperatorStateType]
     stream: StateStream
     offsets: dict[str, tuple[int, ...]]
+    wide_times: bool = False
 
     @property
     def nbytes(self) -> int:
         return self.stream.size
 
+    def columns(self, state: OperatorStateType) -> dict[str, pa.DataType]:
+        """The Arrow types of a row's ``map_key`` (broadcast) and ``value``; nothing is read."""
+        parts = {"map_key": state.map_key, "value": state.value}
+        return {
+            name: Codec(compile_type(part)).arrow_type for name, part in parts.items() if part is not None
+        }
+
     def elements(self, state: OperatorStateType) -> pa.Array:
         """The elements of a list state, in order. FormatError names the state and the element."""
         data, starts, ends = self._spans(state.name)
-        codec = Codec(compile_type(state.value))
+        codec = self._codec(state.value)
         try:
             return codec.decode(data, starts, ends, exact=False)[0]
         except DecodeError as error:
@@ -68,14 +77,32 @@ class OperatorBackend:
         """Keys and values of a broadcast state."""
         data, starts, ends = self._spans(state.name)
         if state.map_key is None or not len(starts):
-            return pa.nulls(0), pa.nulls(0)
+            key = self.columns(state).get("map_key", pa.null())
+            return pa.array([], key), pa.array([], self.columns(state)["value"])
         if len(starts) != 1:
             raise FormatError("a broadcast state has one offset", where=self._where(state))
         body = bytes(data[starts[0] : ends[0]])
         try:
-            return _broadcast(body, state.map_key, state.value)
+            return self._pairs(body, state.map_key, state.value)
         except DecodeError as error:
             raise self._at(error, state, int(starts[0]) + error.position) from None
+
+    def _pairs(self, body: bytes, key: t.DataType, value: t.DataType) -> tuple[pa.Array, pa.Array]:
+        """``i4 size, size × (key, value)``: a list of pairs, read as one value."""
+        opaque = t.opaque_in(key) or t.opaque_in(value)
+        if opaque:
+            raise FormatError(
+                f"a broadcast state of {opaque.class_name} cannot be cut into entries: {opaque.reason}"
+            )
+        fields = (t.Field(name="key", type=key), t.Field(name="value", type=value))
+        pairs = t.ListType(element=t.TupleType(class_name="", fields=fields))
+        data = np.frombuffer(body, np.uint8)
+        column = binary_column(data, np.array([0, len(data)], np.int64))
+        flat = self._codec(pairs).decode_column(column).flatten()
+        return flat.field(0), flat.field(1)
+
+    def _codec(self, node: t.DataType) -> Codec:
+        return Codec(compile_type(node, wide_times=self.wide_times))
 
     def raw_elements(self, name: str) -> Spans:
         """The bytes of each element of a list state, or of a whole broadcast state, as they are stored."""
@@ -89,7 +116,8 @@ class OperatorBackend:
             return self._broadcast_rows(state, spans)
         if t.opaque_in(state.value):
             return spans
-        _, stops = Codec(compile_type(state.value)).decode(spans.data, spans.starts, spans.ends, exact=False)
+        codec = Codec(compile_type(state.value, wide_times=True))
+        _, stops = codec.decode(spans.data, spans.starts, spans.ends, exact=False)
         return Spans(data=spans.data, starts=spans.starts, ends=stops)
 
     def _broadcast_rows(self, state: OperatorStateType, spans: Spans) -> Spans:
@@ -97,8 +125,9 @@ class OperatorBackend:
         count = Reader(spans.data[:end].tobytes(), start, self.stream.name).count("broadcast entries")
         first = np.array([start + 4], np.int64)
         run = run_decode(
-            compile_type(_pairs(state)), spans.data, first, spans.ends, ops.CHAINED, count, end - start
-        )
+            compile_type(_pairs(state), wide_times=True),
+            spans.data, first, spans.ends, ops.CHAINED, count, end - start,
+        )  # fmt: skip
         if run.reason != ops.OK:
             raise FormatError(ops.REASONS[run.reason], where=self._where(state, run.position))
         return Spans(data=spans.data, starts=np.concatenate([first, run.stops])[:count], ends=run.stops)
@@ -106,9 +135,9 @@ class OperatorBackend:
     def encode(self, state: OperatorStateType, keys: pa.Array | None, values: pa.Array) -> pa.Array:
         """The bytes (large_binary) of elements, or of broadcast entries. Raises EncodeError naming the row."""
         if keys is None:
-            return Codec(compile_type(state.value)).encode(values)
+            return self._codec(state.value).encode(values)
         pairs = pa.StructArray.from_arrays([keys, values], ["key", "value"])
-        return Codec(compile_type(_pairs(state))).encode(pairs, "entry")
+        return self._codec(_pairs(state)).encode(pairs, "entry")
 
     def _spans(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The stream's bytes and where each element of a state begins, and at most ends."""
@@ -140,7 +169,7 @@ class OperatorBackend:
 
     def _at(self, error: DecodeError, state: OperatorStateType, offset: int) -> FormatError:
         raised = UnsupportedVersionError if error.reason == ops.SUBCLASS else FormatError
-        return raised(error.what, where=self._where(state, offset))
+        return raised(error.what, where=self._where(state, offset), todo=error.todo)
 
 
 def _pairs(state: OperatorStateType) -> t.TupleType:
@@ -149,21 +178,6 @@ def _pairs(state: OperatorStateType) -> t.TupleType:
     return t.TupleType(
         class_name="", fields=(t.Field(name="key", type=key), t.Field(name="value", type=state.value))
     )
-
-
-def _broadcast(body: bytes, key: t.DataType, value: t.DataType) -> tuple[pa.Array, pa.Array]:
-    """``i4 size, size × (key, value)``: a list of pairs, read as one value."""
-    opaque = t.opaque_in(key) or t.opaque_in(value)
-    if opaque:
-        raise FormatError(
-            f"a broadcast state of {opaque.class_name} cannot be cut into entries: {opaque.reason}"
-        )
-    fields = (t.Field(name="key", type=key), t.Field(name="value", type=value))
-    pairs = t.ListType(element=t.TupleType(class_name="", fields=fields))
-    data = np.frombuffer(body, np.uint8)
-    column = binary_column(data, np.array([0, len(data)], np.int64))
-    flat = Codec(compile_type(pairs)).decode_column(column).flatten()
-    return flat.field(0), flat.field(1)
 
 
 def open_operator(handle: OperatorStateHandle, opener: StreamOpener) -> OperatorBackend | None:
@@ -180,7 +194,9 @@ def open_operator(handle: OperatorStateHandle, opener: StreamOpener) -> Operator
         *(_list_state(meta, opener.types) for meta in header.operator_states),
         *(_broadcast_state(meta, opener.types) for meta in header.broadcast_states),
     ]
-    return OperatorBackend(header=header, states=states, stream=stream, offsets=offsets)
+    return OperatorBackend(
+        header=header, states=states, stream=stream, offsets=offsets, wide_times=opener.wide_times
+    )
 
 
 def _list_state(meta: StateMetaInfo, types: TypeRules) -> OperatorStateType:

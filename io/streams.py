@@ -73,13 +73,15 @@ class StreamOpener:
     """Opens the streams of one snapshot: ``base_url`` is the folder of its ``_metadata``.
 
     ``path_map`` are (old, new) prefixes for files that were moved; a file that is at neither place is looked for
-    in the checkpoint folder's own layout. ``types`` is what makes types of the snapshot's serializers.
+    in the checkpoint folder's own layout. ``types`` is what makes types of the snapshot's serializers. ``wide_times``
+    has what is in the streams decoded so (``compile_type``).
     """
 
     stores: Stores
     base_url: str
     path_map: tuple[tuple[str, str], ...] = ()
     types: TypeRules = SNAPSHOTS_ALONE
+    wide_times: bool = False
 
     def open(self, handle: StreamStateHandle, name: str) -> StateStream:
         """The stream of a handle. Raises StoreError for a file that is nowhere."""

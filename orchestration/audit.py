@@ -5,8 +5,8 @@ from typing import Any
 
 import dagster as dg
 
-from ..state_ops.inventory import OperatorSize, StateSize, inventory
-from ..state_ops.snapshot import open_snapshot
+from ..state_ops.inventory import OperatorInventory, StateInventory, inventory
+from ..state_ops.job import opened_for
 from .constants import PREFIX
 from .failures import failing
 from .migration import Migration
@@ -21,13 +21,13 @@ def audit_asset(migration: Migration, spec: dg.AssetSpec) -> dg.AssetsDefinition
     def audit(context: dg.AssetExecutionContext, statelift: StateliftResource) -> dg.MaterializeResult[None]:
         plan = migration.plan_for(context.partition_key if context.has_partition_key else None)
         with failing():
-            snapshot = open_snapshot(plan.source, stores=statelift.stores(), uids=plan.uids, types=plan.types)
+            snapshot = opened_for(plan, plan.source, statelift.stores())
             return dg.MaterializeResult(asset_key=spec.key, metadata=audit_metadata(inventory(snapshot)))
 
     return audit
 
 
-def audit_metadata(operators: Sequence[OperatorSize]) -> dict[str, Any]:
+def audit_metadata(operators: Sequence[OperatorInventory]) -> dict[str, Any]:
     """The audit's metadata, keys with the prefix."""
     states = [state for operator in operators for state in operator.states]
     operator_rows, state_rows = [_operator(o) for o in operators], [_state(state) for state in states]
@@ -39,13 +39,13 @@ def audit_metadata(operators: Sequence[OperatorSize]) -> dict[str, Any]:
         f"{PREFIX}/audit": dg.MetadataValue.md(page),
         f"{PREFIX}/operators": table(operator_rows),
         f"{PREFIX}/states": table(state_rows),
-        f"{PREFIX}/entries": sum(state.entries for state in states),
+        f"{PREFIX}/entries": sum(state.entries or 0 for state in states),
         f"{PREFIX}/bytes": sum(operator.nbytes for operator in operators),
         f"{PREFIX}/problems": len(problems),
     }
 
 
-def _operator(operator: OperatorSize) -> Mapping[str, Any]:
+def _operator(operator: OperatorInventory) -> Mapping[str, Any]:
     return {
         "operator": operator.operator, "name": operator.name, "parallelism": operator.parallelism,
         "max parallelism": operator.max_parallelism, "format": ", ".join(operator.formats) or None,
@@ -53,7 +53,7 @@ def _operator(operator: OperatorSize) -> Mapping[str, Any]:
     }  # fmt: skip
 
 
-def _state(state: StateSize) -> Mapping[str, Any]:
+def _state(state: StateInventory) -> Mapping[str, Any]:
     return {
         "operator": state.operator, "state": state.name, "kind": state.kind, "entries": state.entries,
         "bytes": state.nbytes, **type_columns(state.types), "not decoded": state.opaque,

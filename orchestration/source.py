@@ -6,7 +6,8 @@ import warnings
 import dagster as dg
 
 from ..io.metadata import streams
-from ..state_ops.snapshot import metadata_url, open_snapshot
+from ..state_ops.job import opened_for
+from ..state_ops.snapshot import metadata_url
 from .constants import PREFIX
 from .failures import failing
 from .migration import Migration
@@ -20,7 +21,7 @@ def source_asset(migration: Migration, spec: dg.AssetSpec) -> dg.AssetsDefinitio
         plan = migration.plan_for(context.partition_key if context.has_partition_key else None)
         with failing():
             stores = statelift.stores()
-            snapshot = open_snapshot(plan.source, stores=stores, uids=plan.uids, types=plan.types)
+            snapshot = opened_for(plan, plan.source, stores)
             digest = hashlib.sha256(stores.read(metadata_url(plan.source))).hexdigest()
             sizes = [snapshot.opener.open(use.handle, str(use)).size for use in streams(snapshot.metadata)]
             formats = {

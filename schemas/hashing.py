@@ -137,8 +137,23 @@ def _row(array: pa.Array, node: t.RowType) -> Hashes:
 
 def _row_data(array: pa.Array, node: t.RowDataType) -> Hashes:
     """``BinaryRowData.hashCode``, of the bytes that Flink's ``BinaryRowWriter`` gives the row."""
-    data, offsets = binary_parts(Codec(compile_type(node)).encode(array, "key"))
+    program = compile_type(node, wide_times=_has_parts(array.type, node))
+    data, offsets = binary_parts(Codec(program).encode(array, "key"))
     return binary_row_hash(data, offsets[:-1] + _SIZE_PREFIX, offsets[1:])
+
+
+def _has_parts(kind: pa.DataType, node: t.DataType) -> bool:
+    """Whether the array type of a SQL value is that of ``wide_times``."""
+    match node:
+        case t.TimestampDataType():
+            return bool(pa.types.is_struct(kind))
+        case t.RowDataType():
+            return any(_has_parts(kind.field(i + 1).type, one) for i, one in enumerate(node.children()))
+        case t.ArrayDataType():
+            return _has_parts(kind.value_type, node.element)
+        case t.MapDataType():
+            return _has_parts(kind.key_type, node.key) or _has_parts(kind.item_type, node.value)
+    return False
 
 
 def _deep_hash(array: pa.Array, node: t.DataType) -> Hashes:
@@ -218,6 +233,8 @@ def _scalar(array: pa.Array, name: str) -> Hashes:
 
 
 def _temporal(array: pa.Array, name: str) -> Hashes:
+    if pa.types.is_struct(array.type):
+        return _wide(array, name)
     if name == "local_date":
         return _local_date(_numbers(array.cast(pa.int32()), np.int64))
     units = _numbers(array.cast(pa.int64()), np.int64)
@@ -232,6 +249,19 @@ def _temporal(array: pa.Array, name: str) -> Hashes:
     return _long(units)  # a long, milliseconds of a Date, nanoseconds of a LocalTime
 
 
+def _wide(array: pa.StructArray, name: str) -> Hashes:
+    """Times in parts, as ``wide_times`` gives them."""
+    parts = [_numbers(array.field(i), np.int64) for i in range(array.type.num_fields)]
+    match name:
+        case "sql_timestamp":
+            return _long(parts[0])
+        case "instant":
+            return _long(parts[0]) + (parts[1] * 51).astype(np.int32)
+        case "local_date":
+            return _date(*parts)
+    return _date(*parts[:3]) ^ _long(parts[3])
+
+
 def _local_date(days: npt.NDArray[np.int64]) -> Hashes:
     """``LocalDate.hashCode`` of days since the epoch."""
     dates = days.astype("datetime64[D]")
@@ -239,6 +269,11 @@ def _local_date(days: npt.NDArray[np.int64]) -> Hashes:
     year = dates.astype("datetime64[Y]").astype(np.int64) + 1970
     month = months.astype(np.int64) - (year - 1970) * 12 + 1
     day = (dates - months).astype(np.int64) + 1
+    return _date(year, month, day)
+
+
+def _date(year: npt.NDArray[np.int64], month: npt.NDArray[np.int64], day: npt.NDArray[np.int64]) -> Hashes:
+    """``LocalDate.hashCode``."""
     value: npt.NDArray[np.int64] = year & 0xFFFFF800 ^ ((year << 11) + (month << 6) + day)
     return value.astype(np.int32)
 

@@ -1,96 +1,201 @@
-"""What a snapshot holds, counted: its operators and states with their types, entries and bytes."""
+"""What a snapshot holds: its operators and states with their types, entries and bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
-from ..io.metadata import streams
+from ..io.keyed.backend import KeyedBackend
+from ..io.metadata import streams_of
+from ..schemas.errors import StateliftError, Where
+from .in_flight import InFlight
 from .snapshot import BroadcastState, KeyedState, Operator, OperatorListState, Snapshot, State
+
+COUNTED_BYTES = 64 << 20
+"""Up to so many bytes of state the entries are counted when nothing else is asked."""
+
+Counting = Literal["all", "small", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StateSize:
-    """One state. ``nbytes`` are those of its keys and values, not of the files; ``opaque`` says what is undecoded."""
+class StateInventory:
+    """One state.
+
+    ``columns`` are names and Arrow types of its table. ``entries`` is None where they were not counted; ``estimated``
+    where RocksDB's own figures are added up. ``nbytes`` are those of its keys and values, not of the files, and None
+    where not counted. ``opaque`` says what is undecoded.
+    """
 
     operator: str
     name: str
     kind: str
     types: Mapping[str, str]
+    columns: Mapping[str, str]
     opaque: str | None
-    entries: int
-    nbytes: int
+    entries: int | None = None
+    estimated: bool = False
+    nbytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorSize:
-    """One operator. ``formats`` are those of its keyed state; ``nbytes`` of all its files and inline state."""
+class OperatorInventory:
+    """One operator. ``formats`` are those of its keyed state; ``nbytes`` of all its files and inline state;
+    ``other`` what it has besides states; ``problems`` what of it cannot be read."""
 
     operator: str
     id: str
+    uid: str | None
     name: str | None
     parallelism: int
     max_parallelism: int
     formats: tuple[str, ...]
     nbytes: int
-    states: tuple[StateSize, ...]
+    in_flight: InFlight | None
+    other: tuple[str, ...]
+    states: tuple[StateInventory, ...]
     problems: tuple[str, ...]
 
 
-def inventory(snapshot: Snapshot) -> list[OperatorSize]:
-    """Count every state: reads the whole snapshot, in bounded batches. Raises FormatError for damaged entries."""
-    stored: dict[str, int] = {}
-    for use in streams(snapshot.metadata):
-        size = snapshot.opener.open(use.handle, str(use)).size
-        stored[use.operator.uid_hash] = stored.get(use.operator.uid_hash, 0) + size
-    return [_operator(operator, stored.get(operator.id, 0)) for operator in snapshot.operators]
+def inventory(
+    snapshot: Snapshot, *, count: Counting = "all", advance: Callable[[int], object] = lambda _: None
+) -> list[OperatorInventory]:
+    """Every operator of the snapshot; ``advance`` is told the bytes of each one that is done.
+
+    Reads ``_metadata`` and headers, and to count (``all``, or ``small`` snapshots only) the whole state, in bounded
+    batches. What cannot be read is among the problems of its operator.
+    """
+    sizes = {operator.id: _stored(operator) for operator in snapshot.operators}
+    total = sum(nbytes for nbytes, _ in sizes.values())
+    counted = count == "all" or (count == "small" and total <= COUNTED_BYTES)
+    found = []
+    for operator in snapshot.operators:
+        found.append(_operator(operator, *sizes[operator.id], counted))
+        advance(sizes[operator.id][0])
+    return found
 
 
-def _operator(operator: Operator, nbytes: int) -> OperatorSize:
-    keyed = _keyed(operator)
-    return OperatorSize(
+def _stored(operator: Operator) -> tuple[int, list[str]]:
+    """Bytes of all streams of an operator, each once, and what is wrong with those that are not there."""
+    nbytes, problems = 0, []
+    for use in {use.handle: use for use in streams_of(operator.meta)}.values():
+        try:
+            nbytes += operator.opener.open(use.handle, str(use)).size
+        except StateliftError as error:
+            problems.append(str(error.at(Where(operator=operator.label))))
+    return nbytes, problems
+
+
+def _operator(operator: Operator, nbytes: int, missing: list[str], counted: bool) -> OperatorInventory:
+    opened = operator.states  # finds the problems
+    problems = [str(problem) for problem in operator.problems] + missing
+    keyed = _keyed(operator, problems) if counted else None
+    states = [_state(state, problems, keyed) for state in opened]
+    return OperatorInventory(
         operator=operator.label,
         id=operator.id,
+        uid=operator.uid,
         name=operator.name,
         parallelism=operator.parallelism,
         max_parallelism=operator.max_parallelism,
         formats=tuple(sorted({backend.format for backend in operator.keyed_backends.values()})),
         nbytes=nbytes,
-        states=tuple(_state(operator, state, keyed) for state in operator.states),
-        problems=tuple(map(str, operator.problems)),
+        in_flight=operator.in_flight or None,
+        other=_other(operator),
+        states=tuple(states),
+        problems=tuple(dict.fromkeys(problems)),
     )
 
 
-def _keyed(operator: Operator) -> dict[str, tuple[int, int]]:
-    """Entries and bytes of the keyed states by name; each backend is read once for all of them."""
+def _keyed(operator: Operator, problems: list[str]) -> dict[str, tuple[int, int]]:
+    """Entries and bytes of the keyed states by name; each backend is read once for all of them, and state by state
+    where that fails. A state that cannot be read to its end is not there."""
     totals: dict[str, tuple[int, int]] = {}
-    for backend in operator.keyed_backends.values():
-        for window in backend.windows(None, frozenset(range(len(backend.states)))):
-            for number, batch in window.items():
-                name = backend.states[number].name
-                entries, nbytes = totals.get(name, (0, 0))
-                totals[name] = entries + len(batch), nbytes + batch.nbytes
+    broken: set[str] = set()
+    for backend in (*operator.keyed_backends.values(), *operator.raw_timers.values()):
+        try:
+            found = _totals(backend, frozenset(range(len(backend.states))))
+        except StateliftError:
+            found = {}
+            for number, state in enumerate(backend.states):
+                try:
+                    found.update(_totals(backend, frozenset((number,))))
+                except StateliftError as error:
+                    broken.add(state.name)
+                    problems.append(str(error.at(Where(operator=operator.label, state=state.name))))
+        for name, (entries, nbytes) in found.items():
+            before = totals.get(name, (0, 0))
+            totals[name] = before[0] + entries, before[1] + nbytes
+    return {name: total for name, total in totals.items() if name not in broken}
+
+
+def _totals(backend: KeyedBackend, wanted: frozenset[int]) -> dict[str, tuple[int, int]]:
+    totals = {backend.states[number].name: (0, 0) for number in wanted}
+    for window in backend.windows(None, wanted):
+        for number, batch in window.items():
+            entries, nbytes = totals[backend.states[number].name]
+            totals[backend.states[number].name] = entries + len(batch), nbytes + batch.nbytes
     return totals
 
 
-def _state(operator: Operator, state: State, keyed: Mapping[str, tuple[int, int]]) -> StateSize:
-    entries = nbytes = 0
-    if isinstance(state, KeyedState):
-        entries, nbytes = keyed.get(state.name, (0, 0))
-    elif isinstance(state, (OperatorListState, BroadcastState)):
-        copies = [backend for _, backend in state.parts]
-        counted = copies[:1] if isinstance(state, BroadcastState) else copies
-        entries, nbytes = (
-            state.count(),
-            sum(int(backend.raw_elements(state.name).lengths.sum()) for backend in counted),
-        )
+def _state(state: State, problems: list[str], keyed: Mapping[str, tuple[int, int]] | None) -> StateInventory:
+    """``keyed`` are the totals of the keyed states, None where nothing is counted."""
+    entries: int | None = None
+    nbytes: int | None = None
+    columns: dict[str, str] = {}
+    estimated = False
+    try:
+        columns = {column.name: str(column.type) for column in state.schema}
+        if keyed is None:
+            entries = _estimate(state) if isinstance(state, KeyedState) else None
+            estimated = entries is not None
+        elif isinstance(state, KeyedState):
+            entries, nbytes = keyed.get(state.name, (None, None))
+        elif isinstance(state, (OperatorListState, BroadcastState)):
+            entries, nbytes = state.count(), _element_bytes(state)
+    except StateliftError as error:
+        problems.append(str(error.at(Where(operator=state.operator.label, state=state.name))))
     opaque = state.opaque
-    return StateSize(
-        operator=operator.label,
+    return StateInventory(
+        operator=state.operator.label,
         name=state.name,
         kind=state.kind,
         types={part: str(kind) for part, kind in state.types.items()},
+        columns=columns,
         opaque=f"{opaque.class_name}: {opaque.reason}" if opaque else None,
         entries=entries,
+        estimated=estimated,
         nbytes=nbytes,
     )
+
+
+def _element_bytes(state: OperatorListState | BroadcastState) -> int:
+    """Of a broadcast state those of one copy."""
+    backends = [backend for _, backend in state.parts]
+    counted = backends[:1] if isinstance(state, BroadcastState) else backends
+    return sum(int(backend.raw_elements(state.name).lengths.sum()) for backend in counted)
+
+
+def _estimate(state: KeyedState) -> int | None:
+    """As RocksDB's ``estimate-num-keys``: what was put less twice what was deleted; None for other formats."""
+    if any(backend.format != "rocksdb" for backend, _ in state.parts):
+        return None
+    tables = (table for backend, _ in state.parts for table in backend.families().get(state.name, ()))
+    return sum(max(0, table.num_entries - 2 * table.properties.num_deletions) for table in tables)
+
+
+def _other(operator: Operator) -> tuple[str, ...]:
+    """What the operator has besides states."""
+    subtasks = operator.meta.subtask_states
+    parts = []
+    if operator.meta.coordinator_state is not None:
+        parts.append(f"coordinator state of {len(operator.meta.coordinator_state.data):,} bytes")
+    if operator.meta.fully_finished:
+        parts.append("finished")
+    elif any(subtask.finished for subtask in subtasks):
+        parts.append(f"{sum(subtask.finished for subtask in subtasks)} subtasks finished")
+    if any(subtask.raw_keyed_state or subtask.raw_operator_state for subtask in subtasks):
+        parts.append("raw state")
+    if operator.in_flight:
+        parts.append(f"in-flight records: {operator.in_flight}")
+    return tuple(parts)

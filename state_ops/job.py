@@ -105,6 +105,13 @@ class Job:
         return join(self.target + "/", name)
 
 
+def opened_for(plan: Plan, url: str, stores: Stores, *, path_map: Sequence[tuple[str, str]] = ()) -> Snapshot:
+    """A snapshot opened as the plan reads and writes it: its source, or the target."""
+    return open_snapshot(
+        url, stores=stores, uids=plan.uids, path_map=path_map, types=plan.types, wide_times=plan.wide_times
+    )
+
+
 def prepare(plan: Plan, stores: Stores | None = None, *, path_map: Sequence[tuple[str, str]] = ()) -> Job:
     """Open the source and check the plan against it; nothing is written.
 
@@ -112,7 +119,7 @@ def prepare(plan: Plan, stores: Stores | None = None, *, path_map: Sequence[tupl
     the target and the plan does not say overwrite.
     """
     stores = stores or Stores()
-    snapshot = open_snapshot(plan.source, stores=stores, uids=plan.uids, path_map=path_map, types=plan.types)
+    snapshot = opened_for(plan, plan.source, stores, path_map=path_map)
     target = normalize(plan.target).rstrip("/")
     standing = _standing(plan, target, stores)
     _check_in_flight(snapshot)

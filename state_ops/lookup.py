@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -43,12 +43,15 @@ def key_type(operator: Operator) -> t.DataType:
     raise NameNotFoundError("keyed state in", operator.label, ())
 
 
-def key_array_type(kind: t.DataType) -> pa.DataType:
-    """The Arrow type of keys. Raises EncodeError for keys that are not decoded."""
+def key_array_type(kind: t.DataType, *, wide_times: bool = False) -> pa.DataType:
+    """The Arrow type of keys, in a snapshot opened with ``wide_times`` or not.
+
+    Raises EncodeError for keys that are not decoded.
+    """
     opaque = t.opaque_in(kind)
     if opaque is not None:
         raise EncodeError(f"keys of {opaque.class_name} cannot be looked up: {opaque.reason}")
-    return Codec(compile_type(kind)).arrow_type
+    return Codec(compile_type(kind, wide_times=wide_times)).arrow_type
 
 
 def look_up(operator: Operator, states: Sequence[KeyedState], key: pa.Array) -> KeyLookup:
@@ -59,7 +62,7 @@ def look_up(operator: Operator, states: Sequence[KeyedState], key: pa.Array) -> 
     is searched.
     """
     kind = key_type(operator)
-    wanted = Codec(compile_type(kind)).encode(key, "key")
+    wanted = Codec(compile_type(kind, wide_times=operator.opener.wide_times)).encode(key, "key")
     group = None
     if states and stability(kind) is None:
         group = int(states[0].table.key_groups(key)[0])
@@ -115,11 +118,12 @@ def _held(
 def _of_key(
     state: KeyedState, batch: EntryBatch, wanted: bytes
 ) -> Iterator[tuple[KeyedState, pa.RecordBatch]]:
+    table = replace(state.table, wide_times=True)
     if state.kind == "timer":
-        keys = state.table.decode(batch).column("key")
+        keys = table.decode(batch).column("key")
     else:
-        keys = state.table.composite.decode(batch.keys).key
-    codec = Codec(compile_type(state.type.key))
+        keys = table.composite.decode(batch.keys).key
+    codec = Codec(compile_type(state.type.key, wide_times=True))
     mask = pc.equal(codec.encode(keys, "key"), pa.scalar(wanted, pa.large_binary()))
     found = batch.take(mask.to_numpy(zero_copy_only=False))
     if len(found):

@@ -75,6 +75,10 @@ class Plan(_Model):
     checks: dict[str, str] = Field(
         default_factory=dict, description="SQL on the new snapshot; each row it returns breaks the check"
     )
+    wide_times: bool = Field(
+        default=False,
+        description="times of Java (Instant, LocalDate, …) as structs of their parts, which hold all that there are",
+    )
     overwrite: bool = Field(default=False, description="replace a snapshot that stands at the target")
 
     @model_validator(mode="after")

@@ -98,7 +98,7 @@ class KeyedState(State):
 
     @cached_property
     def table(self) -> KeyedTable:
-        return KeyedTable(self.type, self.operator.max_parallelism)
+        return KeyedTable(self.type, self.operator.max_parallelism, self.operator.opener.wide_times)
 
     @property
     def schema(self) -> pa.Schema:
@@ -146,8 +146,8 @@ class OperatorListState(State):
 
     @cached_property
     def schema(self) -> pa.Schema:
-        value = self.parts[0][1].elements(self.type).type
-        return pa.schema([("subtask", pa.int32()), ("index", pa.int64()), ("value", value)])
+        columns = self.parts[0][1].columns(self.type)
+        return pa.schema([("subtask", pa.int32()), ("index", pa.int64()), *columns.items()])
 
     @property
     def types(self) -> dict[str, t.DataType]:
@@ -176,7 +176,7 @@ class BroadcastState(State):
 
     @cached_property
     def schema(self) -> pa.Schema:
-        return next(self.batches()).schema
+        return pa.schema(list(self.parts[0][1].columns(self.type).items()))
 
     @property
     def types(self) -> dict[str, t.DataType]:
@@ -192,7 +192,7 @@ class BroadcastState(State):
                 raise FormatError(
                     f"the broadcast copy differs from that of subtask {self.parts[0][0]}", where=where
                 )
-        yield pa.RecordBatch.from_arrays(list(copies[0]), names=["map_key", "value"])
+        yield pa.RecordBatch.from_arrays(list(copies[0]), schema=self.schema)
 
     def count(self) -> int:
         return len(_located(self, partial(self.parts[0][1].entries, self.type))[0])
@@ -359,6 +359,14 @@ class Snapshot:
         known = [known for o in self.operators for known in (o.uid, o.name, o.id) if known]
         raise NameNotFoundError("operator", name, known, where=Where(file=self.url))
 
+    def with_wide_times(self) -> Snapshot:
+        """The same snapshot, opened anew with ``wide_times``: every time that Java has is read."""
+        if self.opener.wide_times:
+            return self
+        opener = replace(self.opener, wide_times=True)
+        operators = tuple(Operator(one.meta, one.uid, opener) for one in self.operators)
+        return Snapshot(self.url, self.metadata, opener, operators)
+
     def state(self, operator: str, name: str) -> State:
         return self.operator(operator).state(name)
 
@@ -387,13 +395,16 @@ def open_snapshot(
     uids: Iterable[str] = (),
     path_map: Iterable[tuple[str, str]] = (),
     types: Types | str | None = None,
+    wide_times: bool = False,
 ) -> Snapshot:
     """Open the snapshot at ``url``: a folder or its ``_metadata``, on the local disk or in any store.
 
     ``uids`` are names to try for operators whose uid the snapshot does not say (Flink 1.x). ``path_map`` are
     (old, new) prefixes for files that were moved. ``types`` are the fields of classes that the snapshot does not
-    say: a YAML file, or what would stand in it. Raises StoreError where there is no ``_metadata``,
-    FormatError where it is damaged.
+    say: a YAML file, or what would stand in it. ``wide_times`` gives times of Java (Instant, LocalDate, …) as structs
+    of their parts, which hold all of them; without it those beyond 64 bits of nanoseconds are an error.
+
+    Raises StoreError where there is no ``_metadata``, FormatError where it is damaged.
     """
     stores = stores or Stores(endpoint_url)
     at = metadata_url(url)
@@ -409,7 +420,9 @@ def open_snapshot(
         raise
     metadata = read_metadata(data, at)
     rules = TypeRules(kryo=5 if metadata.version >= _FLINK_2 else 2, declared=declared(types, stores))
-    opener = StreamOpener(stores=stores, base_url=parent(at), path_map=tuple(path_map), types=rules)
+    opener = StreamOpener(
+        stores=stores, base_url=parent(at), path_map=tuple(path_map), types=rules, wide_times=wide_times
+    )
     known = {operator_id_of_uid(uid): uid for uid in uids}
     operators = tuple(
         Operator(meta, meta.operator_uid or known.get(meta.operator_id), opener)

@@ -35,10 +35,14 @@ def timer_domain(state_name: str) -> str:
 
 @dataclass(frozen=True)
 class KeyedTable:
-    """The table of one keyed state. ``decode`` and ``encode`` are each other's inverse, batch by batch."""
+    """The table of one keyed state. ``decode`` and ``encode`` are each other's inverse, batch by batch.
+
+    ``wide_times`` gives times as structs of their parts, where 64 bits of nanoseconds do not hold them all.
+    """
 
     type: KeyedStateType
     max_parallelism: int
+    wide_times: bool = False
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -49,7 +53,7 @@ class KeyedTable:
 
     @cached_property
     def composite(self) -> CompositeKeyCodec:
-        return self.type.composite(self.max_parallelism)
+        return self.type.composite(self.max_parallelism, wide_times=self.wide_times)
 
     @cached_property
     def has_namespace(self) -> bool:
@@ -78,12 +82,12 @@ class KeyedTable:
     def value_codec(self) -> Codec:
         value = self.type.value
         if value is None:
-            return Codec(compile_timer(self.type.key, self.type.namespace))
+            return Codec(compile_timer(self.type.key, self.type.namespace, wide_times=self.wide_times))
         if self.type.kind == "list":
-            return Codec(compile_delimited(value))
+            return Codec(compile_delimited(value, wide_times=self.wide_times))
         if self.type.kind == "map":
-            return Codec(compile_map_value(value))
-        return Codec(compile_type(value, alone=True))
+            return Codec(compile_map_value(value, wide_times=self.wide_times))
+        return Codec(compile_type(value, alone=True, wide_times=self.wide_times))
 
     # -- reading -------------------------------------------------------------------------------------------
 
@@ -112,7 +116,8 @@ class KeyedTable:
     def _located(self, error: DecodeError, batch: EntryBatch, row: int) -> FormatError:
         where = Where(state=self.type.name, key_group=int(batch.key_groups[row]))
         raised = UnsupportedVersionError if error.reason == ops.SUBCLASS else FormatError
-        return raised(f"an entry does not decode as {self.type.value}: {error.what}", where=where)
+        what = f"an entry does not decode as {self.type.value}: {error.what}"
+        return raised(what, where=where, todo=error.todo)
 
     def _timers(self, batch: EntryBatch) -> dict[str, pa.Array]:
         keys = batch.keys

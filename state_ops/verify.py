@@ -36,6 +36,7 @@ def verify(
     broadcast copies agree; RocksDB's checksums fit. ``tally`` is counted up, ``progress`` told of bytes read.
     Memory: a few batches, and 12 bytes for each entry of one key group.
     """
+    snapshot = snapshot.with_wide_times()
     tally = tally if tally is not None else Tally()
     progress = progress or (lambda _: None)
     lost: _Lost = set()

@@ -41,7 +41,9 @@ class KeyedCheck:
     entries: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.tables = [KeyedTable(kind, self.backend.max_parallelism) for kind in self.backend.states]
+        self.tables = [
+            KeyedTable(kind, self.backend.max_parallelism, wide_times=True) for kind in self.backend.states
+        ]
 
     def findings(self) -> Iterator[Finding]:
         if self.backend.format == "hashmap":

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from statelift.cli.overview import overview
 from statelift.io.keyed.canonical import CanonicalWriter
 from statelift.io.keyed.header import KeyedBackendHeader, write_keyed_header
 from statelift.io.keyed.meta_info import BackendStateType, StateMetaInfo
@@ -31,6 +30,7 @@ from statelift.schemas.operator_id import operator_id_of_uid
 from statelift.schemas.snapshots import build
 from statelift.schemas.wire import Writer
 from statelift.state_ops.apply import apply
+from statelift.state_ops.inventory import inventory
 from statelift.state_ops.lookup import look_up
 from statelift.state_ops.plan import Plan
 from statelift.state_ops.snapshot import KeyedState, Snapshot, open_snapshot
@@ -181,9 +181,8 @@ def opened(folder: Path) -> tuple[Snapshot, Stores, int]:
 def test_to_look_into_a_snapshot_its_metadata_and_headers_are_read(large: Path, form: str) -> None:
     """Of RocksDB's files the ends, for its own estimate of their entries: index and properties."""
     snapshot, stores, total = opened(large / form)
-    found = overview(snapshot, ["large"], lambda _: None, count=False)
-    assert not found.problems
-    [operator] = found.operators
+    [operator] = inventory(snapshot, count="none")
+    assert not operator.problems
     assert [state.name for state in operator.states] == ["text", "number"]
     assert total > 200e6
     assert stores.stats.bytes_read() < (0.01 * total if form == "rocksdb" else 16384)

@@ -92,7 +92,9 @@ class StateRows:
                 f"a {what} of {opaque.class_name} ({opaque.reason}) cannot be stepped over"
             )
         try:
-            return Codec(compile_type(kind)).decode(self.changes.data, starts, self.ends, exact=False)[1]
+            return Codec(compile_type(kind, wide_times=True)).decode(
+                self.changes.data, starts, self.ends, exact=False
+            )[1]
         except DecodeError as error:
             raise self.error(f"a {what} does not decode: {error.what}", error.row) from None
 

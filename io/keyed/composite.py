@@ -33,22 +33,24 @@ class KeyColumns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompositeKeyCodec:
-    """Cuts and joins the composite keys of one state. ``prefix`` is 1 or 2 bytes."""
+    """Cuts and joins the composite keys of one state. ``prefix`` is 1 or 2 bytes; ``wide_times`` as in
+    ``compile_type``."""
 
     prefix: int
     key: t.DataType
     namespace: t.DataType
     map_key: t.DataType | None = None
+    wide_times: bool = False
 
     def decode(self, keys: Spans) -> KeyColumns:
         """The typed parts. An opaque key is binary, and everything but the namespace's known length is its."""
         starts = keys.starts + self.prefix
         if t.opaque_in(self.key):
             return self._opaque(keys, starts)
-        key, stops = Codec(compile_type(self.key)).decode(keys.data, starts, keys.ends, exact=False)
+        key, stops = self._codec(self.key).decode(keys.data, starts, keys.ends, exact=False)
         stops = self._lengths(keys, starts, stops)
         last = self.map_key is None
-        codec = Codec(compile_type(self.namespace))
+        codec = self._codec(self.namespace)
         ambiguous = is_ambiguous(self.key, self.namespace)
         namespace, ends = codec.decode(keys.data, stops, keys.ends, exact=last and not ambiguous)
         ends = self._lengths(keys, stops, ends)
@@ -56,8 +58,11 @@ class CompositeKeyCodec:
             if ambiguous and not np.array_equal(ends, keys.ends):
                 raise FormatError("bytes follow the namespace of a composite key")
             return KeyColumns(key=key, namespace=namespace, map_key=None)
-        map_key, _ = Codec(compile_type(self.map_key)).decode(keys.data, ends, keys.ends)
+        map_key, _ = self._codec(self.map_key).decode(keys.data, ends, keys.ends)
         return KeyColumns(key=key, namespace=namespace, map_key=map_key)
+
+    def _codec(self, part: t.DataType) -> Codec:
+        return Codec(compile_type(part, wide_times=self.wide_times))
 
     def _lengths(self, keys: Spans, starts: Positions, stops: Positions) -> Positions:
         if not is_ambiguous(self.key, self.namespace):
@@ -99,12 +104,12 @@ class CompositeKeyCodec:
     ) -> pa.Array:
         """Composite keys (large_binary) of typed columns. Raises EncodeError naming column and row."""
         parts = [
-            Spans.of(Codec(compile_type(self.key)).encode(key, "key")),
-            Spans.of(Codec(compile_type(self.namespace)).encode(namespace, "namespace")),
+            Spans.of(self._codec(self.key).encode(key, "key")),
+            Spans.of(self._codec(self.namespace).encode(namespace, "namespace")),
         ]
         user = None
         if self.map_key is not None:
-            user = Spans.of(Codec(compile_type(self.map_key)).encode(map_key, "map_key"))
+            user = Spans.of(self._codec(self.map_key).encode(map_key, "map_key"))
         return self.join(groups, parts[0], parts[1], user)
 
 

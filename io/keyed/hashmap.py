@@ -48,7 +48,7 @@ class _Marked:
 
     @staticmethod
     def of(state: HeapState) -> _Marked:
-        builder = Builder()
+        builder = Builder(wide_times=True)
         key_start, key_end = builder.slot(8), builder.slot(8)
         if state.kind == "timer":
             stamp = builder.slot(8)

@@ -114,15 +114,15 @@ class _Sample:
         operations = data[self.changes.starts[self.rows]]
         starts, ends = self.changes.starts[self.rows] + 3, self.changes.ends[self.rows]
         try:
-            keys, stops = Codec(compile_type(key)).decode(data, starts, ends, exact=False)
-            _, spaces = Codec(compile_type(self.state.namespace)).decode(data, stops, ends, exact=False)
+            keys, stops = _codec(key).decode(data, starts, ends, exact=False)
+            _, spaces = _codec(self.state.namespace).decode(data, stops, ends, exact=False)
             values = (operations == SET) | (operations == SET_INTERNAL)
             if (
                 self.state.kind not in ("list", "map")
                 and self.state.value
                 and not t.opaque_in(self.state.value)
             ):
-                Codec(compile_type(self.state.value)).decode(data, spaces[values], ends[values])
+                _codec(self.state.value).decode(data, spaces[values], ends[values])
         except DecodeError:
             return None
         if self.state.namespace == t.scalar("void") and data[stops].any():
@@ -132,6 +132,10 @@ class _Sample:
             return None
         groups = self.changes.key_groups[self.rows]
         return (hashes, stops) if np.array_equal(key_groups(hashes, max_parallelism), groups) else None
+
+
+def _codec(node: t.DataType) -> Codec:
+    return Codec(compile_type(node, wide_times=True))
 
 
 def _samples(

@@ -102,7 +102,7 @@ def mark_parts(
 
     Raises DecodeError naming the row and the byte.
     """
-    builder = Builder()
+    builder = Builder(wide_times=True)
     marks = PartMarks.emit(builder, value, map_key)
     program = builder.finish(NullShape(arrow_type=pa.null()))
     total = int((ends - starts).sum())

@@ -227,7 +227,7 @@ def _read(
 def _read_timers(reader: Reader, buffer: Bytes, service: _Service, types: TypeRules) -> _Timers:
     count = reader.count("timers", _LEAST_TIMER)
     start = reader.pos
-    builder = Builder()
+    builder = Builder(wide_times=True)
     slots = [builder.slot(8), builder.slot(8)]
     for snapshot in (service.key, service.namespace):
         kind = types.type_of(snapshot)

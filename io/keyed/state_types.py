@@ -47,9 +47,13 @@ class KeyedStateType:
         """The state with the subclasses of POJOs that are ``known``."""
         return replace(self, value=told(self.value, known)) if self.value is not None else self
 
-    def composite(self, max_parallelism: int) -> CompositeKeyCodec:
+    def composite(self, max_parallelism: int, *, wide_times: bool = False) -> CompositeKeyCodec:
         return CompositeKeyCodec(
-            prefix=prefix_bytes(max_parallelism), key=self.key, namespace=self.namespace, map_key=self.map_key
+            prefix=prefix_bytes(max_parallelism),
+            key=self.key,
+            namespace=self.namespace,
+            map_key=self.map_key,
+            wide_times=wide_times,
         )
 
 

@@ -34,7 +34,7 @@ from .locations import FileRange, Inline, Location, parse_path_map, resolve
 from .model import MasterState, Metadata, OperatorState, SubtaskState
 from .properties import SnapshotType, snapshot_type
 from .versions import NULL_PROPERTIES
-from .walk import StreamKind, StreamUse, map_streams, streams
+from .walk import StreamKind, StreamUse, map_streams, streams, streams_of
 
 __all__ = [
     "NULL_PROPERTIES",
@@ -82,5 +82,6 @@ __all__ = [
     "resolve",
     "snapshot_type",
     "streams",
+    "streams_of",
     "write_metadata",
 ]

@@ -61,16 +61,20 @@ H = TypeVar("H")
 
 def streams(metadata: Metadata) -> Iterator[StreamUse]:
     """Every stream in the order of the file; one that stands at several places comes several times."""
+    for operator in metadata.operator_states:
+        yield from streams_of(operator)
+
+
+def streams_of(operator: OperatorState) -> list[StreamUse]:
+    """The streams of one operator."""
     found: list[StreamUse] = []
 
     def note(use: StreamUse) -> StreamStateHandle:
         found.append(use)
         return use.handle
 
-    for operator in metadata.operator_states:
-        _map_operator(operator, note)
-        yield from found
-        found.clear()
+    _map_operator(operator, note)
+    return found
 
 
 def map_streams(metadata: Metadata, f: Replace) -> Metadata:

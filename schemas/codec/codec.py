@@ -20,11 +20,15 @@ from .run import run_decode, run_encode
 _MOST_BYTES = 1 << 30
 
 
+FAR_TIMES_TODO = "wide_times (--wide-times, in a plan wide_times: true) gives such times in their parts"
+
+
 class DecodeError(FormatError):
     """A row that does not decode: ``row`` in the batch, ``position`` in the row's bytes, ``reason`` of ``ops``."""
 
     def __init__(self, reason: int, row: int, position: int) -> None:
-        super().__init__(f"{ops.REASONS[reason]}, at byte {position} of row {row}")
+        todo = FAR_TIMES_TODO if reason == ops.FAR_TIME else None
+        super().__init__(f"{ops.REASONS[reason]}, at byte {position} of row {row}", todo=todo)
         self.reason, self.row, self.position = reason, row, position
 
 

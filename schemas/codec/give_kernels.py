@@ -14,7 +14,7 @@ from .binary_kernels import BASE, CURRENT, put_slot
 from .memory import get_1, get_4, get_8, put_1, put_8, store_i4, store_i8, word
 from .slot_kernels import PART_OF_KERNEL, advance
 from .text_kernels import copy_bytes, fits_int128, put_big_integer, put_int128
-from .time_kernels import put_local, put_stamp
+from .time_kernels import is_time, put_local, put_stamp
 
 _F = ops.FRAME_WORDS
 _MILLI = np.int64(1_000_000)
@@ -151,6 +151,9 @@ def give_time(op, code, where, out, at, mem, head):
         day = get_1(mem, advance(head, word(code, where + 4), 1))
         if op == ops.WIDE_DATE_TIME:
             nanos = get_8(mem, advance(head, word(code, where + 5), 8))
+    wide = op >= ops.WIDE_DATE or op == ops.WIDE_INSTANT or op == ops.WIDE_SQL_TIMESTAMP
+    if wide and present and not is_time(op, value, month, day, nanos):
+        return np.int64(-ops.RANGE)
     if op <= ops.WIDE_SQL_TIMESTAMP:
         return put_stamp(op, out, at, value, present, nanos)
     return put_local(op, out, at, value, present, month, day, nanos)
@@ -162,6 +165,8 @@ def give_timestamp(op, a, b, out, at, mem, head, stack, depth):
     millis = get_8(mem, advance(head, a, 8))
     if op == ops.WIDE_TIMESTAMP_DATA or op == ops.B_WIDE_TIMESTAMP:
         nanos = get_4(mem, advance(head, b, 4))
+        if nanos >= _MILLI:
+            return np.int64(-ops.RANGE)
     else:
         per_milli = _MILLI // b
         value = millis

@@ -112,7 +112,8 @@ STACK = 64
     BAD_TAG,
     BAD_BINARY,
     BAD_KRYO,
-) = range(16)
+    FAR_TIME,
+) = range(17)
 
 REASONS = {
     SHORT: "the data ends inside the value",
@@ -121,7 +122,7 @@ REASONS = {
     BAD_FLAG: "a flag byte has a value that Flink does not write",
     BAD_STRING: "a string is not what Flink writes",
     BAD_ENUM: "an enum index is beyond its constants",
-    RANGE: "a number or time is beyond what its Arrow column holds",
+    RANGE: "a number or a part of a time is out of range",
     SUBCLASS: "a subclass whose serializer is not in the snapshot",
     OVERFLOW: "the value has more elements than its bytes can hold",
     NULL: "a null stands where the serializer holds none",
@@ -130,4 +131,5 @@ REASONS = {
     BAD_TAG: "a tag names no alternative of its union",
     BAD_BINARY: "a binary row, array or map points outside itself",
     BAD_KRYO: "a Kryo value of a class that is not known here",
+    FAR_TIME: "a time is beyond what its Arrow column holds",
 }

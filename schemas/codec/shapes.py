@@ -480,9 +480,9 @@ def compile_map_value(node: t.DataType, *, wide_times: bool = False) -> Program:
     return builder.finish(builder.flagged(lambda: _whole(builder, node, True), 1, ops.TO_END))
 
 
-def compile_timer(key: t.DataType, namespace: t.DataType) -> Program:
+def compile_timer(key: t.DataType, namespace: t.DataType, *, wide_times: bool = False) -> Program:
     """The program of a timer: sign-flipped timestamp, key, namespace (spec 8.2); a struct of the three."""
-    builder = Builder()
+    builder = Builder(wide_times=wide_times)
     slot = builder.slot(8)
     builder.emit(ops.I8_FLIPPED, slot)
     stamp = FixedShape(arrow_type=pa.int64(), slot=slot)

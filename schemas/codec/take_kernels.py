@@ -21,6 +21,7 @@ from .time_kernels import take_local, take_stamp, timestamp_of
 _F = ops.FRAME_WORDS
 _FULL = np.int64(-ops.OVERFLOW)
 _SHORT = np.int64(-ops.SHORT)
+_MILLI = np.int64(1_000_000)
 
 
 @njit(**PART_OF_KERNEL)
@@ -195,9 +196,12 @@ def take_timestamp(op, a, b, buf, pos, end, mem, head, limit, stack, depth):
             return np.int64(-ops.BAD_BINARY)
         millis = get_8(buf, start)
     if op == ops.WIDE_TIMESTAMP_DATA or op == ops.B_WIDE_TIMESTAMP:
+        if nanos < 0 or nanos >= _MILLI:
+            return np.int64(-ops.RANGE)
         done = push_4(mem, head, limit, b, nanos)
     else:
-        done, millis = timestamp_of(millis, nanos, b)
-        if not done:
-            return np.int64(-ops.RANGE)
+        done = True
+        reason, millis = timestamp_of(millis, nanos, b)
+        if reason != 0:
+            return np.int64(-reason)
     return pos if push_8(mem, head, limit, a, millis) and done else _FULL

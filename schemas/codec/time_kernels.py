@@ -8,6 +8,7 @@ from numba import njit
 
 from .memory import get_1, load_i4, load_i8, put_1, put_4, put_8, store_i2, store_i4, store_i8
 from .ops import (
+    FAR_TIME,
     INSTANT,
     LOCAL_DATE,
     LOCAL_TIME,
@@ -27,6 +28,10 @@ _MIN4 = np.int64(-0x80000000)
 _NANOS = np.int64(1_000_000_000)
 _MILLI = np.int64(1_000_000)
 _DAY_NANOS = np.int64(86_400_000_000_000)
+#: ``Instant.MIN``, ``Instant.MAX`` and the years of ``LocalDate``.
+_FIRST_SECOND = np.int64(-31_557_014_167_219_200)
+_LAST_SECOND = np.int64(31_556_889_864_403_199)
+_LAST_YEAR = np.int64(999_999_999)
 
 
 @njit(**PART_OF_KERNEL)
@@ -53,22 +58,44 @@ def civil_from_days(days):
 
 
 @njit(**PART_OF_KERNEL)
+def is_date(year, month, day):
+    """Whether ``LocalDate`` has this date."""
+    if month < 1 or month > 12 or day < 1 or day > 31 or year > _LAST_YEAR or year < -_LAST_YEAR:
+        return False
+    y, m, d = civil_from_days(days_from_civil(year, month, day))
+    return d == day and m == month and y == year  # not 31 June
+
+
+@njit(**PART_OF_KERNEL)
+def is_time(op, value, month, day, nanos):
+    """Whether the parts of a wide time are those of a time in Java; ``value`` is its first part."""
+    if op == WIDE_INSTANT:
+        return _FIRST_SECOND <= value <= _LAST_SECOND and 0 <= nanos < _NANOS
+    if op == WIDE_SQL_TIMESTAMP:
+        return value != _MIN8 and 0 <= nanos < _NANOS and nanos // _MILLI == value - value // 1000 * 1000
+    return is_date(value, month, day) and 0 <= nanos < _DAY_NANOS
+
+
+@njit(**PART_OF_KERNEL)
 def nanos_of(seconds, nanos):
-    """Nanoseconds since the epoch, and whether they fit in 64 bits."""
-    if seconds > 9_223_372_035 or seconds < -9_223_372_036 or nanos < 0 or nanos >= _NANOS:
-        return False, np.int64(0)
-    return True, seconds * _NANOS + nanos
+    """OK (0) or the reason, and nanoseconds since the epoch."""
+    if nanos < 0 or nanos >= _NANOS:
+        return RANGE, np.int64(0)
+    if seconds > 9_223_372_035 or seconds < -9_223_372_036:
+        return FAR_TIME, np.int64(0)
+    return 0, seconds * _NANOS + nanos
 
 
 @njit(**PART_OF_KERNEL)
 def timestamp_of(millis, nanos, unit):
-    """A TimestampData in units of ``unit`` nanoseconds: whether that is exact and fits, and the number."""
-    if nanos < 0 or nanos >= _MILLI or nanos % unit:
-        return False, np.int64(0)
+    """A TimestampData in units of ``unit`` nanoseconds: OK (0) or the reason, and the number. It has to be exact."""
+    if nanos < 0 or nanos >= _MILLI:
+        return RANGE, np.int64(0)
     per_milli = _MILLI // unit
-    if millis > (np.int64(0x7FFFFFFFFFFFFFFF) // per_milli) - 1 or millis < (_MIN8 // per_milli) + 1:
-        return False, np.int64(0)
-    return True, millis * per_milli + nanos // unit
+    far = millis > (np.int64(0x7FFFFFFFFFFFFFFF) // per_milli) - 1 or millis < (_MIN8 // per_milli) + 1
+    if far or nanos % unit:
+        return FAR_TIME, np.int64(0)
+    return 0, millis * per_milli + nanos // unit
 
 
 @njit(**PART_OF_KERNEL)
@@ -88,11 +115,16 @@ def take_stamp(op, buf, pos, end, mem, slot, valid, nanos_slot):
     if op != MILLIS and present:
         nanos = load_i4(buf, pos + 8)
     if op == WIDE_INSTANT or op == WIDE_SQL_TIMESTAMP:
+        if present and not is_time(op, value, np.int64(1), np.int64(1), nanos):
+            return np.int64(-RANGE)
         put_4(mem, nanos_slot, nanos)
     elif op != MILLIS and present:
-        fits, value = nanos_of(value if op == INSTANT else value // 1000, nanos)
-        if not fits:
-            return np.int64(-RANGE)
+        millis = value - value // 1000 * 1000
+        reason, value = nanos_of(value if op == INSTANT else value // 1000, nanos)
+        if reason == 0 and op == SQL_TIMESTAMP and nanos // _MILLI != millis:
+            reason = RANGE
+        if reason != 0:
+            return np.int64(-reason)
     put_8(mem, slot, value if present else np.int64(0))
     put_1(mem, valid, np.int64(present))
     return pos + size
@@ -131,7 +163,7 @@ def take_local(op, buf, pos, end, mem, slot, valid, month_slot, day_slot, nanos_
         month = get_1(buf, at + 4)
         day = get_1(buf, at + 5)
         present = year != _MIN4 or month != 0x80
-        if present and (month < 1 or month > 12 or day < 1 or day > 31):
+        if present and not is_date(year, month, day):
             return np.int64(-RANGE)
         at += 6
     if not only_date:
@@ -155,16 +187,13 @@ def take_local(op, buf, pos, end, mem, slot, valid, month_slot, day_slot, nanos_
     days = np.int64(0)
     if op != LOCAL_TIME and present:
         days = days_from_civil(year, month, day)
-        y, m, d = civil_from_days(days)
-        if y != year or m != month or d != day:  # 31 June
-            return np.int64(-RANGE)
     if op == LOCAL_DATE:
         if days > 0x7FFFFFFF or days < _MIN4:
-            return np.int64(-RANGE)
+            return np.int64(-FAR_TIME)
         put_4(mem, slot, days)
     else:
         if days > 106750 or days < -106751:
-            return np.int64(-RANGE)
+            return np.int64(-FAR_TIME)
         put_8(mem, slot, days * _DAY_NANOS + nanos)
     return pos + size
 

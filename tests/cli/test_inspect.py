@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from statelift.cli.overview_table import size
+from statelift.cli.inventory_table import size
 from statelift.io.stores import Stores
+from statelift.state_ops import inventory
 
 from ..golden_savepoints import ALL, UIDS, copied, savepoint
 
@@ -70,9 +71,7 @@ def test_uids_that_flink_2_stores_need_no_help(run: Any) -> None:
 def test_of_a_large_snapshot_rocksdbs_estimate_is_given_and_else_nothing(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from statelift.cli import overview
-
-    monkeypatch.setattr(overview, "COUNTED_BYTES", 0)
+    monkeypatch.setattr(inventory, "COUNTED_BYTES", 0)
     states = {
         name: {
             state["name"]: (state["entries"], state["estimated"])

@@ -57,6 +57,31 @@ SCALARS: dict[str, st.SearchStrategy[Any]] = {
     "big_decimal": st.none()
     | st.fixed_dictionaries({"unscaled": _BIG, "scale": st.integers(-(2**31), 2**31 - 1)}),
 }
+_DATES = st.builds(
+    lambda year, month, day: {"year": year, "month": month, "day": min(day, 28)},
+    st.integers(-999_999_999, 999_999_999),
+    st.integers(1, 12),
+    st.integers(1, 31),
+)
+#: Times in their parts, as ``wide_times`` gives them.
+PARTS: dict[str, st.SearchStrategy[Any]] = {
+    "instant": st.none()
+    | st.fixed_dictionaries(
+        {
+            "seconds": st.integers(-31_557_014_167_219_200, 31_556_889_864_403_199),
+            "nanos": st.integers(0, 10**9 - 1),
+        }
+    ),
+    "sql_timestamp": st.none()
+    | st.builds(
+        lambda millis, nano: {"millis": millis, "nanos": millis % 1000 * 10**6 + nano},
+        st.integers(-(2**63) + 1, 2**63 - 1),
+        st.integers(0, 10**6 - 1),
+    ),
+    "local_date": st.none() | _DATES,
+    "local_date_time": st.none()
+    | st.builds(lambda date, nano: {**date, "nano_of_day": nano}, _DATES, st.integers(0, _DAY - 1)),
+}
 #: Scalars that a binary row holds.
 BINARY_SCALARS = (
     "boolean", "byte", "short", "int", "long", "float", "double", "days", "millis_of_day", "months",

@@ -237,7 +237,10 @@ def decode_scalar(name: str, data: Bytes) -> Any:
                 if data.raw[data.pos : data.pos + 4] == bytes(4):
                     data.take(4)
                 return None
-            return fit(millis // 1000, data.number(4))
+            nanos = data.number(4)
+            if nanos // 10**6 != millis % 1000:
+                raise WireError("milliseconds that are not those of the nanoseconds")
+            return fit(millis // 1000, nanos)
         case "local_date":
             return decode_date(data)
         case "local_time":
@@ -841,3 +844,44 @@ def read_slot(node: t.DataType, raw: bytes, at: int) -> Any:
                 raise WireError("beyond the value")
             return timestamp(little_at(raw, offset, 8, signed=True), little_at(raw, at, 4), node.precision)
     return decode_binary(node, pointed())
+
+
+# -- times in their parts ------------------------------------------------------------------------------------
+
+
+def encode_parts(name: str, value: dict[str, int] | None) -> bytes:
+    """A time as ``wide_times`` gives it."""
+    if value is None:
+        return encode_scalar(name, None)
+    if name in ("instant", "sql_timestamp"):
+        return big(value["seconds" if name == "instant" else "millis"], 8) + big(value["nanos"], 4)
+    date = big(value["year"], 4) + bytes([value["month"], value["day"]])
+    return date if name == "local_date" else date + encode_time(value["nano_of_day"])
+
+
+def decode_parts(name: str, data: Bytes) -> dict[str, int] | None:
+    if name in ("instant", "sql_timestamp"):
+        first = data.number(8)
+        if first == -(2**63):
+            if name == "instant" or data.raw[data.pos : data.pos + 4] == bytes(4):
+                data.take(4)
+            return None
+        nanos = data.number(4)
+        if not 0 <= nanos < 10**9:
+            raise WireError("nanoseconds")
+        if name == "sql_timestamp":
+            if nanos // 10**6 != first % 1000:
+                raise WireError("milliseconds that are not those of the nanoseconds")
+            return {"millis": first, "nanos": nanos}
+        if not -31_557_014_167_219_200 <= first <= 31_556_889_864_403_199:
+            raise WireError("beyond java.time.Instant")
+        return {"seconds": first, "nanos": nanos}
+    year, month, day = data.number(4), data.number(1, signed=False), data.number(1, signed=False)
+    there = year != -(2**31) or month != 0x80
+    if there and (abs(year) > 999_999_999 or not 1 <= month <= 12 or not 1 <= day <= month_days(year, month)):
+        raise WireError("date")
+    date = {"year": year, "month": month, "day": day}
+    if name == "local_date":
+        return date if there else None
+    nano = decode_time(data)
+    return {**date, "nano_of_day": nano} if there and nano is not None else None

@@ -237,7 +237,7 @@ def test_a_null_sql_timestamp_may_lack_its_nanoseconds() -> None:
     [
         ("instant", "00701cd2fa9578ff 3b9ac9ff", {"seconds": 31556889864403199, "nanos": 999_999_999}),
         ("instant", "8000000000000000 80000000", None),
-        ("sql_timestamp", "7fffffffffffffff 00000007", {"millis": 2**63 - 1, "nanos": 7}),
+        ("sql_timestamp", "7fffffffffffffff 3019d7c7", {"millis": 2**63 - 1, "nanos": 807_000_007}),
         ("local_date", "3b9ac9ff 0c 1f", {"year": 999_999_999, "month": 12, "day": 31}),
         (
             "local_date_time",

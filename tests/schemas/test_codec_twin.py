@@ -13,9 +13,10 @@ from statelift.schemas import types as t
 from statelift.schemas.codec import ops
 from statelift.schemas.codec.codec import Codec, DecodeError
 from statelift.schemas.codec.shapes import compile_delimited, compile_map_value, compile_timer, compile_type
+from statelift.schemas.errors import EncodeError
 
 from . import reference
-from .codec_strategies import plain, types, values
+from .codec_strategies import PARTS, plain, types, values
 
 
 def column(rows: list[bytes]) -> pa.Array:
@@ -128,6 +129,51 @@ def test_timers_have_a_flipped_timestamp_first(stamp: int, key: Any, window: Any
     decoded = codec.decode_column(column([raw]))
     assert decoded.to_pylist() == [{"timestamp": stamp, "key": key, "namespace": window}]
     assert codec.encode(decoded).equals(column([raw]))
+
+
+@given(st.sampled_from(sorted(PARTS)).flatmap(lambda name: st.tuples(st.just(name), st.lists(PARTS[name]))))
+def test_wide_times_are_what_the_twin_writes(case: tuple[t.ScalarName, list[Any]]) -> None:
+    name, rows = case
+    encoded = column([reference.encode_parts(name, row) for row in rows])
+    codec = Codec(compile_type(t.scalar(name), wide_times=True))
+    decoded = codec.decode_column(encoded)
+    assert decoded.to_pylist() == rows
+    assert codec.encode(decoded).equals(encoded)
+
+
+@given(st.sampled_from(sorted(PARTS)), st.data())
+def test_damaged_wide_times_fail_where_the_twin_fails(name: t.ScalarName, data: st.DataObject) -> None:
+    raw = bytearray(reference.encode_parts(name, data.draw(PARTS[name])))
+    for _ in range(data.draw(st.integers(0, 2))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    cursor = reference.Bytes(bytes(raw[: data.draw(st.integers(0, len(raw)))]))
+    try:
+        expected = [reference.decode_parts(name, cursor)]
+    except reference.WireError:
+        expected = None
+    decoded, _ = attempt(Codec(compile_type(t.scalar(name), wide_times=True)), cursor.raw)
+    if expected is None or cursor.pos != len(cursor.raw):
+        assert decoded is None
+    else:
+        assert decoded is not None
+        assert decoded.to_pylist() == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("instant", {"seconds": 2**62, "nanos": 0}),
+        ("instant", {"seconds": 0, "nanos": 10**9}),
+        ("sql_timestamp", {"millis": 5, "nanos": 0}),
+        ("local_date", {"year": 2023, "month": 2, "day": 29}),
+        ("local_date", {"year": 10**9, "month": 1, "day": 1}),
+        ("local_date_time", {"year": 2024, "month": 2, "day": 29, "nano_of_day": 86_400 * 10**9}),
+    ],
+)
+def test_parts_that_are_no_time_of_java_are_not_written(name: t.ScalarName, value: dict[str, int]) -> None:
+    codec = Codec(compile_type(t.scalar(name), wide_times=True))
+    with pytest.raises(EncodeError, match="a part of a time is out of range, at row 0"):
+        codec.encode(pa.array([value], codec.arrow_type))
 
 
 @pytest.mark.parametrize("depth", [10, 60])

@@ -210,3 +210,30 @@ def test_the_scale_of_a_decimal_counts(value: decimal.Decimal) -> None:
     of_unscaled = hash_of(twos_complement(unscaled), t.scalar("big_integer"))
     struct_value = {"unscaled": twos_complement(unscaled), "scale": 5}
     assert hash_of(struct_value, t.scalar("big_decimal")) == wrap(31 * of_unscaled + 5)
+
+
+@given(st.dates(dt.date(1700, 1, 1), dt.date(2200, 1, 1)), st.integers(0, 86_400 * 10**9 - 1))
+def test_a_time_in_its_parts_hashes_as_the_time(date: dt.date, nano: int) -> None:
+    """``wide_times`` gives keys so, and a key has one key group."""
+    days = (date - dt.date(1970, 1, 1)).days
+    total = days * 86_400 * 10**9 + nano
+    seconds, nanos = divmod(total, 10**9)
+    day = {"year": date.year, "month": date.month, "day": date.day}
+    millis, nano_of_milli = divmod(total, 10**6)
+    timestamp = t.TimestampDataType(precision=9)
+    cases: list[tuple[t.DataType, object, object]] = [
+        (t.scalar("instant"), total, {"seconds": seconds, "nanos": nanos}),
+        (t.scalar("sql_timestamp"), total, {"millis": millis, "nanos": nanos}),
+        (t.scalar("local_date"), days, day),
+        (t.scalar("local_date_time"), total, {**day, "nano_of_day": nano}),
+        (
+            t.RowDataType(fields=fields(LONG, t.ArrayDataType(element=timestamp))),
+            {"__kind": 0, "f0": 7, "f1": [total]},
+            {"__kind": 0, "f0": 7, "f1": [{"millis": millis, "nanos": nano_of_milli}]},
+        ),
+    ]
+    for node, value, parts in cases:
+        kind = shapes.compile_type(node, wide_times=True).shape.arrow_type
+        hashes = java_hash(pa.array([parts], kind), node)
+        assert hashes is not None
+        assert int(hashes[0]) == hash_of(value, node), node

@@ -1,4 +1,4 @@
-"""An overview as a person reads it."""
+"""What a snapshot holds, as a person reads it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .overview import OperatorOverview, Overview, StateOverview
+from ..state_ops.inventory import OperatorInventory, StateInventory
+from .overview import Overview
 
 
 def show(found: Overview) -> None:
@@ -29,29 +30,29 @@ def show(found: Overview) -> None:
         console.print(line, soft_wrap=True)
 
 
-def _is_shown(operator: OperatorOverview) -> bool:
-    return bool(operator.states or operator.other or operator.bytes or operator.problems)
+def _is_shown(operator: OperatorInventory) -> bool:
+    return bool(operator.states or operator.other or operator.nbytes or operator.problems)
 
 
 def _facts(found: Overview) -> str:
     formats = sorted({form for operator in found.operators for form in operator.formats})
-    kind = (found.type_name or found.kind or "snapshot").lower()
-    with_form = f"{kind}, {found.format_type.lower()}" if found.format_type else kind
+    kind = (found.type.name or found.type.kind or "snapshot").lower()
+    with_form = f"{kind}, {found.type.format_type.lower()}" if found.type.format_type else kind
     parts = [with_form, f"keyed state as {', '.join(formats)}" if formats else "no keyed state"]
     count = len(found.operators)
     parts += [f"metadata version {found.metadata_version}", f"checkpoint {found.checkpoint_id}"]
-    return "; ".join([*parts, f"{count} operator{'s' if count != 1 else ''}", size(found.bytes)])
+    return "; ".join([*parts, f"{count} operator{'s' if count != 1 else ''}", size(found.nbytes)])
 
 
-def _head(operator: OperatorOverview) -> Text:
+def _head(operator: OperatorInventory) -> Text:
     text = Text(operator.uid or operator.id, style="bold")
     name = f"  {operator.name}" if operator.name else ""
     facts = [f"parallelism {operator.parallelism}, max {operator.max_parallelism}"]
-    facts += [size(operator.bytes)] if operator.bytes else []
+    facts += [size(operator.nbytes)] if operator.nbytes else []
     return text.append(f"{name}  {'; '.join([*facts, *operator.other])}", style="not bold dim")
 
 
-def _states(operator: OperatorOverview, names: int, entries: int) -> Table:
+def _states(operator: OperatorInventory, names: int, entries: int) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(width=0)
     table.add_column(width=min(names, 40), overflow="fold")
@@ -63,7 +64,7 @@ def _states(operator: OperatorOverview, names: int, entries: int) -> Table:
     return table
 
 
-def _types(state: StateOverview) -> Text:
+def _types(state: StateInventory) -> Text:
     order = ("key", "namespace", "map_key", "value")
     parts = [
         f"[{state.types[name]}]" if name == "namespace" else state.types[name]
@@ -73,7 +74,7 @@ def _types(state: StateOverview) -> Text:
     return Text(" → ".join(parts))
 
 
-def _entries(state: StateOverview) -> str:
+def _entries(state: StateInventory) -> str:
     if state.entries is None:
         return "–"
     return f"{'~' if state.estimated else ''}{state.entries:,}"
@@ -106,7 +107,7 @@ def _remarks(found: Overview) -> list[Text]:
     return [Text(""), *lines] if lines else []
 
 
-def _has(operator: OperatorOverview) -> str:
+def _has(operator: OperatorInventory) -> str:
     """``1 keyed state "count"``: what an operator without a known uid can be told by."""
     operator_kinds = ("split", "union", "broadcast")
     groups = {
