@@ -54,6 +54,14 @@ class Spans:
         """The rows at these indices, or where a mask is true; the data is shared."""
         return Spans(data=self.data, starts=self.starts[rows], ends=self.ends[rows])
 
+    def where(self, mask: npt.NDArray[np.bool_]) -> pa.Array:
+        """The rows where ``mask`` is true as binary, null for the others."""
+        rows = np.flatnonzero(mask)
+        if not len(rows):
+            return pa.nulls(len(self), pa.binary())
+        places = np.cumsum(mask) - 1
+        return self.take(rows).to_arrow().cast(pa.binary()).take(pa.array(places, mask=~mask))
+
     def to_arrow(self, *, clear_flag: bool = False) -> pa.Array:
         """As large_binary, copied. ``clear_flag`` clears the highest bit of each row's first byte (spec 5.4)."""
         offsets = np.zeros(len(self) + 1, np.int64)

@@ -108,3 +108,15 @@ class Codec:
     def encode(self, array: pa.Array, path: str = "value") -> pa.Array:
         """The bytes of each element, as large_binary. Raises EncodeError naming ``path`` and the row."""
         return run_encode(self.program, disassemble(self.program, array, path), len(array), path)
+
+    def encode_most(
+        self, array: pa.Array, undecoded: pa.Array, there: npt.NDArray[np.bool_], path: str = "value"
+    ) -> pa.Array:
+        """As :meth:`encode`, but a row that is not ``there`` gets the bytes that ``undecoded`` has of it, if any."""
+        kept = ~there & np.asarray(undecoded.is_valid())
+        if not kept.any():
+            return self.encode(array, path)
+        encoded = self.encode(array.filter(pa.array(~kept)), path)
+        raw = undecoded.filter(pa.array(kept)).cast(pa.large_binary())
+        places = np.where(kept, len(encoded) + np.cumsum(kept) - 1, np.cumsum(~kept) - 1)
+        return pa.concat_arrays([encoded, raw]).take(pa.array(places))

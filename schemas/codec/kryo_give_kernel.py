@@ -164,6 +164,8 @@ def _give_bit_set(five, plain, pos, out, state):
             return np.int64(-RANGE)
         most = max(most, bit)
     size = (most >> 6) + 1
+    if not five:
+        size = max(size, np.int64(1))  # what an empty set of Java has room for
     words = np.zeros(size, np.int64)
     for i in range(n):
         bit = load_i4(plain, pos + 4 * i)
@@ -362,7 +364,9 @@ def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state, ids)
     inner = word(code, body + 1)
     if kind == k.CLASS:
         for i in range(inner):
-            pos = give(code, pool, word(code, body + 2) + i, _NONE, _NO, five, plain, pos, end, out, state, ids)
+            pos = give(
+                code, pool, word(code, body + 2) + i, _NONE, _NO, five, plain, pos, end, out, state, ids
+            )
             if pos < 0:
                 return pos
         return pos

@@ -248,7 +248,7 @@ class ShapeRows:
     def _alternative(self, row: int, node: t.DataType, place: Place) -> None:
         name = class_of(node)
         tag = self._tag(name)
-        raw = b"" if tag > 0 else kryo_string(name, self.node.kryo)
+        raw = b"" if tag > 0 else kryo_name(name, self.node.kryo)
         leaf = leaf_of(node)
         referenced = leaf.referenced if leaf else not (isinstance(node, t.EnumType) and self.node.kryo == 5)
         number = self.numbers.setdefault(name, len(self.numbers))
@@ -258,8 +258,8 @@ class ShapeRows:
     def _tag(self, name: str) -> int:
         """The number by which Kryo names a class, or -1."""
         if name in self.node.registered:
-            return FIRST_ID + self.node.registered.index(name) + 2
-        return DEFAULT_IDS[name] + 2 if name in DEFAULT_IDS else -1
+            return self.node.first_id + self.node.registered.index(name) + 2
+        return DEFAULT_IDS[name] + 2 if DEFAULT_IDS.get(name, FIRST_ID) < self.node.first_id else -1
 
     def _body(self, node: t.DataType, place: Place) -> int:
         (row,) = self._reserve(1)
@@ -302,13 +302,14 @@ class ShapeRows:
         return "tagged"
 
 
-_SHORT_TEXT = {2: 63, 5: 32}
+_SHORT_NAME = 63
 
 
-def kryo_string(text: str, kryo: int) -> bytes:
-    """A class name as Kryo writes strings: short ASCII with its last byte marked, else behind its length."""
+def kryo_name(text: str, kryo: int) -> bytes:
+    """A class name as Kryo writes it: ASCII with its last byte marked (Kryo 2: up to 63 characters), else behind its
+    length."""
     raw = text.encode()
-    if raw.isascii() and 1 < len(raw) <= _SHORT_TEXT[kryo]:
+    if raw.isascii() and len(raw) > 1 and (kryo == 5 or len(raw) <= _SHORT_NAME):
         return raw[:-1] + bytes([raw[-1] | 0x80])
     units = text.encode("utf-16-be")
     n = len(units) // 2 + 1

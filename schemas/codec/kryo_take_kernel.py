@@ -178,8 +178,8 @@ def _take_bit_set(five, buf, pos, end, out, state):
         return _SHORT
     if n * 8 > end - pos or n > 1 << 24:
         return np.int64(-BAD_LENGTH)
-    if n and _swapped(buf, pos + 8 * (n - 1), 8, five) == 0:
-        return _BAD  # Java writes no zeros at the end
+    if five and n and get_8(buf, pos + 8 * (n - 1)) == 0:
+        return _BAD  # never written: chill (Kryo 2) writes all words that the set has room for, Kryo 5 those in use
     bits = np.int64(0)
     for i in range(n):
         rest = get_8(buf, pos + 8 * i)
@@ -471,7 +471,9 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state, names,
     if kind == k.CLASS:
         inner = word(code, body + 2)
         for i in range(word(code, body + 1)):
-            pos = take(code, pool, inner + i, _NONE, _NO, five, buf, pos, end, out, state, names, where, kinds)
+            pos = take(
+                code, pool, inner + i, _NONE, _NO, five, buf, pos, end, out, state, names, where, kinds
+            )
             if pos < 0:
                 return pos
         return pos
@@ -556,7 +558,9 @@ def take_rows(code, pool, row, five, buf, starts, ends, out, stops, where, kinds
     done = np.int64(0)
     for i in range(starts.size):
         state[k.OUT], state[k.REFS], state[k.NAMES] = done, 0, 0
-        pos = take(code, pool, row, _NONE, _NO, five, buf, starts[i], ends[i], out, state, names, where, kinds)
+        pos = take(
+            code, pool, row, _NONE, _NO, five, buf, starts[i], ends[i], out, state, names, where, kinds
+        )
         if pos == _FULL:
             failure[0] = 1
             return

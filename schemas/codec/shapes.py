@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from .. import types as t
+from ..errors import PlanError
 from . import binary, ops, pojo
 from .kryo_kernels import CLASSES, UNKNOWN
 from .kryo_shapes import ShapeRows
@@ -176,6 +177,8 @@ class Builder:
                 return shape
             case t.KryoType():
                 return self._kryo(node, last)
+            case t.JavaType() | t.ClassType() | t.NamedType():
+                raise PlanError(f"{node} stands only where Kryo writes it: kryo[kryo=…]<class, {node}>")
         return self.rest()
 
     def _kryo(self, node: t.KryoType, last: bool) -> Shape:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 from statelift.schemas import types as t
 from statelift.schemas.codec.codec import Codec
 from statelift.schemas.codec.shapes import compile_type
-from statelift.schemas.from_snapshot import type_of
-from statelift.schemas.snapshots import read_proxy
+from statelift.schemas.declared import Declared, DeclaredClass
+from statelift.schemas.from_snapshot import TypeRules
+from statelift.schemas.snapshots import SerializerSnapshot, read_proxy
 from statelift.schemas.wire import Reader
 
 pytestmark = pytest.mark.corpus
@@ -20,14 +22,31 @@ pytestmark = pytest.mark.corpus
 #: Serializers of the corpus whose values are classes that only their own code can read.
 USER_CLASSES = {
     "copyable-value-serializer", "java-serializer", "kryo-custom-type-serializer-changed-registration-order",
-    "kryo-type-serializer-changed-registration-order", "kryo-type-serializer-empty-config",
-    "kryo-type-serializer-unrelated-config-after-restore", "scala-try-serializer", "value-serializer",
-    "writeable-serializer",
+    "scala-try-serializer", "value-serializer", "writeable-serializer",
 }  # fmt: skip
+_ANIMALS = "org.apache.flink.api.java.typeutils.runtime.kryo.KryoPojosForMigrationTests$"
+DECLARED = Declared(
+    classes={
+        _ANIMALS + "Animal": DeclaredClass(class_name=_ANIMALS + "Animal"),
+        _ANIMALS + "Dog": DeclaredClass(
+            class_name=_ANIMALS + "Dog", extends=_ANIMALS + "Animal", fields={"name": "string"}
+        ),
+    }
+)
 
 
 def kryo_of(folder: Path) -> int:
     return 5 if re.search(r"-2\.\d$", folder.name) else 2
+
+
+def type_in(folder: Path, snapshot: SerializerSnapshot) -> t.DataType:
+    """The type of a snapshot. These were written by flink-core alone, where Kryo's own classes are registered and
+    chill's are not; in Kryo 2 ``void`` is one more."""
+    kryo = kryo_of(folder)
+    node = TypeRules(kryo=kryo, declared=DECLARED).type_of(snapshot)  # type: ignore[arg-type]
+    if isinstance(node, t.KryoType):
+        return replace(node, first_id=9 if kryo == 5 else 10)
+    return node
 
 
 def test_every_serializer_of_the_corpus(corpus: Path) -> None:
@@ -35,8 +54,8 @@ def test_every_serializer_of_the_corpus(corpus: Path) -> None:
     for folder in sorted((corpus / "serializers").iterdir()):
         name = re.sub(r"-[\d.]+$", "", folder.name)
         snapshot = read_proxy(Reader((folder / "serializer-snapshot").read_bytes()))
-        node = type_of(snapshot, kryo=kryo_of(folder))  # type: ignore[arg-type]
-        if t.opaque_in(node):
+        node = type_in(folder, snapshot)
+        if t.opaque_in(node) or name.startswith("kryo-custom"):
             opaque.add(name)
             continue
         data = np.frombuffer((folder / "test-data").read_bytes(), np.uint8)
@@ -50,4 +69,4 @@ def test_every_serializer_of_the_corpus(corpus: Path) -> None:
             pos = end
         decoded[name] += 1
     assert opaque == USER_CLASSES
-    assert sum(decoded.values()) == 627
+    assert sum(decoded.values()) == 651
