@@ -18,17 +18,23 @@ from .run import run_decode, run_encode
 
 #: Arrow's 32-bit offsets bound the text and bytes of one batch.
 _MOST_BYTES = 1 << 30
+_LONGEST_NAME = 1000
 
 
 FAR_TIMES_TODO = "wide_times (--wide-times, in a plan wide_times: true) gives such times in their parts"
+
+SUBCLASS_TODO = "declare its fields, and which class it extends (--types, in a plan types:)"
 
 
 class DecodeError(FormatError):
     """A row that does not decode: ``row`` in the batch, ``position`` in the row's bytes, ``reason`` of ``ops``."""
 
-    def __init__(self, reason: int, row: int, position: int) -> None:
-        todo = FAR_TIMES_TODO if reason == ops.FAR_TIME else None
-        super().__init__(f"{ops.REASONS[reason]}, at byte {position} of row {row}", todo=todo)
+    def __init__(self, reason: int, row: int, position: int, class_name: str | None = None) -> None:
+        todos = {ops.FAR_TIME: FAR_TIMES_TODO, ops.SUBCLASS: SUBCLASS_TODO}
+        who = f": {class_name}" if class_name else ""
+        super().__init__(
+            f"{ops.REASONS[reason]}{who}, at byte {position} of row {row}", todo=todos.get(reason)
+        )
         self.reason, self.row, self.position = reason, row, position
 
 
@@ -57,12 +63,12 @@ class Codec:
         return array, stops
 
     def decode_most(
-        self, data: Bytes, starts: Positions, ends: Positions, *, exact: bool = True, any_reason: bool = False
+        self, data: Bytes, starts: Positions, ends: Positions, *, exact: bool = True
     ) -> tuple[pa.Array, Positions, npt.NDArray[np.bool_]]:
         """As :meth:`decode`, but a value of a class that the type does not know is null: the third answer tells
-        which ones are (and their position is that of the row's end). ``any_reason``: whatever is wrong with it.
+        which ones are (and their position is that of the row's end).
         """
-        lie = (ops.EXACT if exact else ops.PART) | (ops.SKIP_ALL if any_reason else ops.SKIP)
+        lie = (ops.EXACT if exact else ops.PART) | ops.SKIP
         array, stops, undecoded = self._decode(data, starts, ends, lie)
         none = np.zeros(len(starts), np.bool_)
         return array, stops, none if undecoded is None else undecoded
@@ -75,7 +81,9 @@ class Codec:
             return self._decode_halves(data, starts, ends, lie)
         run = run_decode(self.program, data, starts, ends, lie, len(starts), total)
         if run.reason != ops.OK:
-            raise DecodeError(run.reason, run.row, run.position - int(starts[run.row]))
+            start = int(starts[run.row])
+            name = _class_before(data[start : run.position]) if run.reason == ops.SUBCLASS else None
+            raise DecodeError(run.reason, run.row, run.position - start, name)
         bad = run.stops < 0
         rows = np.flatnonzero(~bad)
         unread: list[Positions] = []
@@ -120,3 +128,12 @@ class Codec:
         raw = undecoded.filter(pa.array(kept)).cast(pa.large_binary())
         places = np.where(kept, len(encoded) + np.cumsum(kept) - 1, np.cumsum(~kept) - 1)
         return pa.concat_arrays([encoded, raw]).take(pa.array(places))
+
+
+def _class_before(data: Bytes) -> str | None:
+    """The name of the subclass that ends the bytes: PojoSerializer's flag 4, a u2 length, the name."""
+    for n in range(1, min(len(data) - 2, _LONGEST_NAME)):
+        head = data[-n - 3 : -n].tolist()
+        if head == [4, n >> 8, n & 0xFF]:
+            return data[-n:].tobytes().decode(errors="replace")
+    return None
