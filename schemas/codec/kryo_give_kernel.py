@@ -212,6 +212,8 @@ def _give_moment(kind, five, plain, pos, out, state):
     elif kind == k.DURATION:
         done = _put_little(out, state, value, 8) and put_units(out, state, nanos)
     else:
+        if kind == k.STAMP and five:
+            value -= nanos // 1_000_000
         done = _put_long(out, state, value) and put_units(out, state, nanos)
     return pos if done else _FULL
 

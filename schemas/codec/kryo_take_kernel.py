@@ -239,6 +239,8 @@ def _take_moment(kind, five, buf, pos, end, out, state):
         nanos, pos = varint(buf, pos, end)
         if pos < 0:
             return _SHORT
+        if kind == k.STAMP and five:  # whole seconds, in milliseconds
+            value += nanos // 1_000_000
     done = put(out, state, value, 8) and (kind == k.DATE or put(out, state, nanos, 4))
     return pos if done else _FULL
 
