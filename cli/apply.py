@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import endpoint_option, json_option, path_map_option
+from .options import endpoint_option, json_option, memory_option, path_map_option
 
 if TYPE_CHECKING:
     from ..state_ops.checks import CheckResult
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     "--set", "settings", metavar="NAME=VALUE", multiple=True,
     help="Replace source, target, format or overwrite of the plan. May be given several times.",
 )  # fmt: skip
+@memory_option
 @click.option("--dry-run", is_flag=True, help="Check the plan against its source and say what it would do.")
 @endpoint_option
 @path_map_option
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 def command(
     plan_file: str,
     settings: tuple[str, ...],
+    memory_limit: str | None,
     dry_run: bool,
     endpoint_url: str | None,
     path_map: tuple[str, ...],
@@ -64,7 +66,8 @@ def command(
     from .progress import byte_progress
 
     stores = Stores(endpoint_url)
-    plan = Plan.load(plan_file, dict(_setting(text) for text in settings), stores)
+    given = {"memory_limit": memory_limit} if memory_limit is not None else {}
+    plan = Plan.load(plan_file, {**dict(_setting(text) for text in settings), **given}, stores)
     job = prepare(plan, stores, path_map=[parse_path_map(text) for text in path_map])
     if not as_json:
         _preview(job)

@@ -6,7 +6,7 @@ import csv
 import io
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from ..state_ops.values import rows, to_json, values
 if TYPE_CHECKING:
     from ..io.stores import Stores, StoreWriter
 
+_ROWS = 4096
 SUFFIXES = (".parquet", ".csv", ".jsonl")
 
 output_option = click.option(
@@ -66,9 +67,16 @@ def write(batches: pa.RecordBatchReader, output: str | None, stores: Stores) -> 
 def _write_lines(batches: Iterable[pa.RecordBatch]) -> int:
     count = 0
     for batch in batches:
-        sys.stdout.write("".join(to_json(row) + "\n" for row in rows(batch)))
+        for part in _parts(batch):
+            sys.stdout.write("".join(to_json(row) + "\n" for row in rows(part)))
         count += len(batch)
     return count
+
+
+def _parts(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Slices that are small enough for their rows to become Python objects at once."""
+    for start in range(0, len(batch), _ROWS):
+        yield batch.slice(start, _ROWS)
 
 
 class _Sink(ABC):
@@ -87,7 +95,8 @@ class _Sink(ABC):
 
 class _JsonLines(_Sink):
     def add(self, batch: pa.RecordBatch) -> None:
-        self.file.write("".join(to_json(row) + "\n" for row in rows(batch)).encode())
+        for part in _parts(batch):
+            self.file.write("".join(to_json(row) + "\n" for row in rows(part)).encode())
 
 
 class _Csv(_Sink):
@@ -98,8 +107,9 @@ class _Csv(_Sink):
         self._write([schema.names])
 
     def add(self, batch: pa.RecordBatch) -> None:
-        columns = [[_csv_field(value) for value in values(column)] for column in batch.columns]
-        self._write(zip(*columns, strict=True))
+        for part in _parts(batch):
+            columns = [[_csv_field(value) for value in values(column)] for column in part.columns]
+            self._write(zip(*columns, strict=True))
 
     def _write(self, lines: Iterable[Iterable[Any]]) -> None:
         text = io.StringIO()

@@ -8,7 +8,7 @@ import click
 import pyarrow as pa
 
 from ..state_ops.values import VALUES_HELP
-from .options import Source, snapshot_options, wide_times_option
+from .options import Source, memory_option, snapshot_options, wide_times_option
 from .output import check_output, output_option, write
 from .problems import finish
 from .progress import row_progress
@@ -29,6 +29,7 @@ _HELP = f"""Write one state of a snapshot, a row for each entry.
 @click.command("read", help=_HELP, short_help="Write one state as JSON lines, CSV or Parquet.")
 @snapshot_options
 @wide_times_option
+@memory_option
 @click.option("--uid", required=True, metavar="UID", help="The operator: its uid or its 32-digit id.")
 @click.option("--state", required=True, metavar="NAME", help="The state's name.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Stop after N rows.")

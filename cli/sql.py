@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..state_ops.values import VALUES_HELP, to_json, values
-from .options import Source, json_option, snapshot_options, wide_times_option
+from .options import Source, json_option, memory_option, snapshot_options, wide_times_option
 from .output import check_output, output_option, write
 from .problems import finish
 from .progress import row_progress
@@ -42,13 +42,12 @@ _HELP = f"""Query the states of a snapshot with SQL (DuckDB's).
 @snapshot_options
 @wide_times_option
 @click.argument("query")
-@click.option("--memory-limit", metavar="SIZE", help="DuckDB's memory, such as 2GB; what is more is spilled.")
+@memory_option
 @output_option
 @json_option
 def command(
     source: Source,
     query: str,
-    memory_limit: str | None,
     output: str | None,
     as_json: bool,
 ) -> int:
@@ -56,7 +55,7 @@ def command(
 
     target = check_output(output)
     snapshot = source.open()
-    reader = run_sql(snapshot, query, memory_limit=memory_limit, partial=True)
+    reader = run_sql(snapshot, query, partial=True)
     if output is None and not as_json and sys.stdout.isatty():
         _show(reader)
     else:

@@ -6,12 +6,13 @@ import sys
 
 import click
 
-from .options import Source, json_option, snapshot_options
+from .options import Source, json_option, memory_option, snapshot_options
 from .progress import byte_progress
 
 
 @click.command("verify", short_help="Check that a snapshot is whole and sound.")
 @snapshot_options
+@memory_option
 @json_option
 def command(
     source: Source,

@@ -26,6 +26,7 @@ from ..schemas.wire import Reader, Writer
 from .keyed.entries import Spans
 from .keyed.meta_info import StateMetaInfo
 from .keyed.snappy_frames import decompress
+from .memory import Held
 from .metadata import OperatorStateHandle
 from .operator_state_header import OperatorBackendHeader, read_operator_header_lenient, write_operator_header
 from .streams import StateStream, StreamOpener
@@ -209,6 +210,7 @@ def open_operator(handle: OperatorStateHandle, opener: StreamOpener) -> Operator
     size = stream.size
     if not size:
         return None
+    Held(opener.memory, "the operator state of a subtask").add(size)
     every = [offset for parts in offsets.values() for offset in parts]
     first = min(every, default=size)
     header = read_operator_header_lenient(Reader(stream.read(0, size), file=stream.name), first)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..schemas.errors import UnexpectedEndError, Where
 from ..schemas.from_snapshot import SNAPSHOTS_ALONE, TypeRules
+from .memory import NO_LIMIT, Memory
 from .metadata import FileRange, Inline, Location, StreamStateHandle, resolve
 from .stores import Stores
 
@@ -74,7 +75,7 @@ class StreamOpener:
 
     ``path_map`` are (old, new) prefixes for files that were moved; a file that is at neither place is looked for
     in the checkpoint folder's own layout. ``types`` is what makes types of the snapshot's serializers. ``wide_times``
-    has what is in the streams decoded so (``compile_type``).
+    has what is in the streams decoded so (``compile_type``). ``memory`` is what their readers may take.
     """
 
     stores: Stores
@@ -82,6 +83,7 @@ class StreamOpener:
     path_map: tuple[tuple[str, str], ...] = ()
     types: TypeRules = SNAPSHOTS_ALONE
     wide_times: bool = False
+    memory: Memory = NO_LIMIT
 
     def open(self, handle: StreamStateHandle, name: str) -> StateStream:
         """The stream of a handle. Raises StoreError for a file that is nowhere."""

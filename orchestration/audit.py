@@ -31,8 +31,11 @@ def audit_metadata(operators: Sequence[OperatorInventory]) -> dict[str, Any]:
     """The audit's metadata, keys with the prefix."""
     states = [state for operator in operators for state in operator.states]
     operator_rows, state_rows = [_operator(o) for o in operators], [_state(state) for state in states]
+    remarks = [{"operator": o.operator, "remark": text} for o in operators for text in o.remarks]
     problems = [{"operator": o.operator, "problem": text} for o in operators for text in o.problems]
     page = f"### Operators\n\n{markdown(operator_rows)}\n\n### States\n\n{markdown(state_rows)}"
+    if remarks:
+        page += f"\n\n### Remarks\n\n{markdown(remarks)}"
     if problems:
         page += f"\n\n### Problems\n\n{markdown(problems)}"
     return {
@@ -56,5 +59,6 @@ def _operator(operator: OperatorInventory) -> Mapping[str, Any]:
 def _state(state: StateInventory) -> Mapping[str, Any]:
     return {
         "operator": state.operator, "state": state.name, "kind": state.kind, "entries": state.entries,
-        "bytes": state.nbytes, **type_columns(state.types), "not decoded": state.opaque,
+        "bytes": state.nbytes, **type_columns(state.types), "not decoded": "; ".join(map(str, state.opaque)) or None,
+        "damaged": state.damaged,
     }  # fmt: skip

@@ -9,7 +9,6 @@ from pydantic import Field, PrivateAttr
 
 from ..io.stores import Stores
 from ..state_ops.job import SHARD_BYTES
-from ..state_ops.snapshot import DEFAULT_BATCH_BYTES
 
 
 class StateliftResource(dg.ConfigurableResource):  # type: ignore[type-arg]
@@ -22,9 +21,6 @@ class StateliftResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         default=None, description="shards to cut a plan into, at least; left out: one for each processor"
     )
     shard_bytes: int = Field(default=SHARD_BYTES, description="stored bytes that a shard has, at most")
-    batch_bytes: int = Field(
-        default=DEFAULT_BATCH_BYTES, description="stored bytes that a step holds in memory at once"
-    )
 
     _stores: Stores | None = PrivateAttr(default=None)
 

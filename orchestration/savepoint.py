@@ -85,7 +85,7 @@ def run_shard(context: dg.OpExecutionContext, statelift: StateliftResource, task
     plan, shard = Plan.of(task["plan"]), Shard.model_validate(task["shard"])
     with failing():
         job = prepare(plan, statelift.stores())
-        result = do_shard(job, shard, batch_bytes=statelift.batch_bytes)
+        result = do_shard(job, shard)
     states = [state for unit in result.units for state in unit.states.values()]
     context.add_output_metadata(
         {

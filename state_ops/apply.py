@@ -26,15 +26,18 @@ def apply(plan: Plan, *, workers: int | None = None, progress: Progress | None =
 def apply_job(job: Job, *, workers: int | None = None, progress: Progress | None = None) -> Report:
     """Run a prepared job on ``workers`` threads (one for each processor if not given).
 
-    Raises StateliftError; then what was written so far is removed and no snapshot stands at the target. A run
-    that is killed leaves its finished shards, and the next run of the same plan goes on from them.
+    With a memory limit there are no more threads than it has room for. Raises StateliftError; then what was written
+    so far is removed and no snapshot stands at the target. A run that is killed leaves its finished shards, and the
+    next run of the same plan goes on from them.
     """
-    workers = workers or os.cpu_count() or 1
+    workers = job.memory.workers(workers or os.cpu_count() or 1)
+    memory = job.memory.share(workers)
     shards = cut(job, workers)
     total = sum(shard.nbytes for shard in shards)
 
     def run(shard: Shard) -> ShardResult:
-        return run_shard(job, shard, progress=(lambda done: progress(done, total)) if progress else None)
+        told = (lambda done: progress(done, total)) if progress else None
+        return run_shard(job, shard, progress=told, memory=memory)
 
     try:
         with ThreadPoolExecutor(workers) as pool:

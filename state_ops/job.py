@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ..io.keyed.backend import KeyedBackend
 from ..io.keyed.header import KeyedBackendHeader
+from ..io.memory import Memory
 from ..io.metadata import RelativeFileStateHandle, read_metadata, streams, write_metadata
 from ..io.stores import Stores, join, normalize
 from ..schemas.errors import FormatError, NameNotFoundError, PlanError, TargetExistsError, Where
@@ -100,6 +101,10 @@ class Job:
     replaces: frozenset[str]
     written: set[str] = field(default_factory=set)
 
+    @property
+    def memory(self) -> Memory:
+        return self.snapshot.memory
+
     def file(self, name: str) -> str:
         """The URL of a file of the target."""
         return join(self.target + "/", name)
@@ -108,7 +113,15 @@ class Job:
 def opened_for(plan: Plan, url: str, stores: Stores, *, path_map: Sequence[tuple[str, str]] = ()) -> Snapshot:
     """A snapshot opened as the plan reads and writes it: its source, or the target."""
     return open_snapshot(
-        url, stores=stores, uids=plan.uids, path_map=path_map, types=plan.types, wide_times=plan.wide_times
+        url,
+        stores=stores,
+        uids=plan.uids,
+        path_map=path_map,
+        types=plan.types,
+        wide_times=plan.wide_times,
+        sql_plan=plan.sql_plan,
+        ddl=plan.ddl,
+        memory_limit=plan.memory_limit,
     )
 
 

@@ -79,7 +79,16 @@ class Plan(_Model):
         default=False,
         description="times of Java (Instant, LocalDate, …) as structs of their parts, which hold all that there are",
     )
+    sql_plan: str | None = Field(
+        default=None, description="a compiled plan of Flink SQL, which names the columns of SQL rows"
+    )
+    ddl: str | None = Field(
+        default=None, description='a file of CREATE TABLE "operator"."state" (…), which names them too'
+    )
     overwrite: bool = Field(default=False, description="replace a snapshot that stands at the target")
+    memory_limit: str | None = Field(
+        default=None, description="of the process that carries it out, as 512MB; left out: none"
+    )
 
     @model_validator(mode="after")
     def _two_places(self) -> Plan:
@@ -97,8 +106,8 @@ class Plan(_Model):
 
     @property
     def digest(self) -> str:
-        """Identifies the plan's content: 16 hex digits."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        """Identifies what the plan does: 16 hex digits."""
+        text = json.dumps(self.model_dump(mode="json", exclude={"memory_limit"}), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @staticmethod

@@ -15,6 +15,7 @@ from ..io.keyed.canonical import CanonicalWriter
 from ..io.keyed.entries import EntryBatch, Window
 from ..io.keyed.header import KeyedBackendHeader, write_keyed_header
 from ..io.keyed.rocksdb import Cursor, RocksDbWriter, align
+from ..io.memory import Memory
 from ..io.metadata import KeyGroupRange
 from ..io.sst.sst_file import ColumnFamily
 from ..io.stores import StoreWriter
@@ -23,7 +24,6 @@ from ..schemas.wire import Writer
 from .digest import Digest
 from .job import Job, OperatorWork, Shard, Unit
 from .results import ShardResult, SstFile, StateResult, UnitResult
-from .snapshot import DEFAULT_BATCH_BYTES
 from .transform import Transform
 from .whole_select import WholeSelect
 
@@ -33,6 +33,8 @@ Progress = Callable[[int], None]
 RECORDS = ".statelift-"
 #: SST file numbers of the n-th piece of a subtask begin at n times this.
 NUMBERS_PER_PIECE = 100_000
+#: Bytes of each state that are sorted at once, at least.
+_LEAST_SORTED = 4 << 20
 
 
 def base_name(job: Job, operator: str, subtask: int) -> str:
@@ -65,13 +67,15 @@ def record_url(job: Job, shard: Shard) -> str:
 
 
 def run_shard(
-    job: Job, shard: Shard, *, progress: Progress | None = None, batch_bytes: int = DEFAULT_BATCH_BYTES
+    job: Job, shard: Shard, *, progress: Progress | None = None, memory: Memory | None = None
 ) -> ShardResult:
     """Do a shard's work, or take over what an earlier run of the same plan did of it.
 
-    ``progress`` is told the stored bytes of each unit when it is done. Raises StateliftError; the files written
+    ``progress`` is told the stored bytes of each unit when it is done; ``memory`` is the shard's part of the job's.
+    Raises StateliftError; the files written
     so far are no snapshot and are replaced by the next try.
     """
+    memory = memory or job.memory
     done = _earlier(job, shard)
     if done is not None:
         if progress:
@@ -84,9 +88,9 @@ def run_shard(
             work = job.work[unit.operator]
             if unit.operator not in selects:
                 selects[unit.operator] = {
-                    name: WholeSelect.run(job.snapshot, work, name) for name in sorted(work.whole)
+                    name: WholeSelect.run(job.snapshot, work, name, memory) for name in sorted(work.whole)
                 }
-            units.append(_run_unit(job, work, unit, selects[unit.operator], batch_bytes))
+            units.append(_run_unit(job, work, unit, selects[unit.operator], memory))
             if progress:
                 progress(unit.nbytes)
     finally:
@@ -158,18 +162,18 @@ def _plus(total: tuple[int, int, int], digest: Digest) -> tuple[int, int, int]:
 
 
 def _run_unit(
-    job: Job, work: OperatorWork, unit: Unit, selects: dict[str, WholeSelect], batch_bytes: int
+    job: Job, work: OperatorWork, unit: Unit, selects: dict[str, WholeSelect], memory: Memory
 ) -> UnitResult:
     backend = work.operator.keyed_backends[unit.subtask]
     key_groups = KeyGroupRange(unit.key_group_start, unit.key_groups)
     known = {state.name for state in backend.states}
     transforms = {name: t for name, t in work.transforms().items() if name in known}
     meter = _Meter(backend, transforms)
-    windows = meter.change(_windows(backend, key_groups, selects, batch_bytes), frozenset(selects))
+    windows = meter.change(_windows(backend, key_groups, selects, memory.batch_bytes), frozenset(selects))
     where = Where(operator=work.operator.label, subtask=unit.subtask)
     try:
         write = _write_canonical if work.format == "canonical" else _write_rocksdb
-        result = write(job, backend, unit, windows)
+        result = write(job, backend, unit, windows, memory)
     except StateliftError as error:
         raise error.at(where) from None
     result.states = meter.finish()
@@ -198,7 +202,9 @@ def _windows(
     return align(cursors)
 
 
-def _write_canonical(job: Job, backend: KeyedBackend, unit: Unit, windows: Iterator[Window]) -> UnitResult:
+def _write_canonical(
+    job: Job, backend: KeyedBackend, unit: Unit, windows: Iterator[Window], memory: Memory
+) -> UnitResult:
     name = unit_name(job, unit)
     head = _header(backend) if unit.pieces == 1 else b""
     with _open(job, name) as out:
@@ -220,7 +226,9 @@ def _header(backend: KeyedBackend) -> bytes:
     return header_bytes(backend.header)
 
 
-def _write_rocksdb(job: Job, backend: KeyedBackend, unit: Unit, windows: Iterator[Window]) -> UnitResult:
+def _write_rocksdb(
+    job: Job, backend: KeyedBackend, unit: Unit, windows: Iterator[Window], memory: Memory
+) -> UnitResult:
     if not isinstance(backend.header, KeyedBackendHeader):
         raise backend.header.reason
     first = unit.piece * NUMBERS_PER_PIECE + 1
@@ -229,6 +237,7 @@ def _write_rocksdb(job: Job, backend: KeyedBackend, unit: Unit, windows: Iterato
         open_file=lambda local: _open(job, f"{name}-{local}"),
         families=column_families(backend.header),
         numbers=iter(range(first, first + NUMBERS_PER_PIECE - 1)),
+        sort_bytes=max(_LEAST_SORTED, 4 * memory.batch_bytes // max(1, backend.state_count)),
     )
     try:
         for window in windows:

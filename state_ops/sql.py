@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -10,30 +11,34 @@ from dataclasses import dataclass, field
 import duckdb
 import pyarrow as pa
 
+from ..io.memory import Memory
 from ..schemas.errors import NameNotFoundError, SqlError, StateliftError, Where
 from .duckdb_types import to_duckdb, to_duckdb_schema
-from .snapshot import DEFAULT_BATCH_BYTES, Operator, Snapshot, State
+from .snapshot import Operator, Snapshot, State
 from .sql_names import TableName, one_line, quoted, tables_named
 
 _DUCKDB_SCHEMAS = frozenset(("information_schema", "pg_catalog", "main", "temp"))
 _SHOW_TABLES = re.compile(r"\s*show\s+(all\s+)?tables\s*;?\s*", re.IGNORECASE)
 _VECTOR = 2048
+_THREAD_BYTES = 128 << 20
+"""Memory for each thread of DuckDB's."""
 
 
 def run_sql(
     snapshot: Snapshot,
     query: str,
     *,
-    memory_limit: str | None = None,
-    batch_bytes: int = DEFAULT_BATCH_BYTES,
+    batch_bytes: int | None = None,
     partial: bool = False,
+    memory: Memory | None = None,
 ) -> pa.RecordBatchReader:
     """The result of one query, as a stream of batches of about ``batch_bytes``.
 
     ``SELECT * FROM "session-tracker"."user-state"``: the schema is an operator's uid, name or id, the table a
     state; a state's name alone will do where one operator has it. ``SHOW TABLES`` lists them. A state that the
     query names once is streamed; one it names several times is first copied to a table of DuckDB's, which
-    spills to the disk above ``memory_limit`` (such as ``2GB``; DuckDB's own is 80 % of the memory).
+    spills to the disk above half of ``memory``, the snapshot's if not given (without a limit, above DuckDB's own of
+    80 % of the machine's).
 
     Moments beyond the range of DuckDB's TIMESTAMPTZ come as infinity.
     Raises SqlError with DuckDB's words and the columns there are, NameNotFoundError for an unknown operator or
@@ -42,11 +47,14 @@ def run_sql(
     """
     if _SHOW_TABLES.fullmatch(query):
         return describe(snapshot).to_reader()
+    half = (memory or snapshot.memory).share(2)
+    batch_bytes = batch_bytes or half.batch_bytes
     connection = duckdb.connect()
     scratch = tempfile.TemporaryDirectory(prefix="statelift-sql-")
     run = _Run(connection, scratch)
     try:
-        _configure(connection, scratch.name, memory_limit)
+        _configure(connection, scratch.name)
+        limit(connection, half)
         for name, count in tables_named(connection, query).items():
             state = _find(snapshot, name)
             if state is not None:
@@ -78,17 +86,20 @@ def describe(snapshot: Snapshot) -> pa.Table:
     return pa.Table.from_pylist(rows, pa.schema([(name, pa.string()) for name in names]))
 
 
-def _configure(connection: duckdb.DuckDBPyConnection, scratch: str, memory_limit: str | None) -> None:
+def _configure(connection: duckdb.DuckDBPyConnection, scratch: str) -> None:
     # A name that is not found must not become a variable of the program that calls.
     connection.execute("SET python_enable_replacements = false").fetchall()
     connection.execute("SET TimeZone = 'UTC'").fetchall()
     connection.execute("SET enable_progress_bar = false").fetchall()
     connection.execute(f"SET temp_directory = '{_text(scratch)}'").fetchall()
-    if memory_limit is not None:
-        try:
-            connection.execute(f"SET memory_limit = '{_text(memory_limit)}'").fetchall()
-        except duckdb.Error:
-            raise SqlError(f"the memory limit {memory_limit!r} is no size", todo="write it as 2GB") from None
+
+
+def limit(connection: duckdb.DuckDBPyConnection, memory: Memory) -> None:
+    """Give DuckDB ``memory``, and no more threads than that is enough for."""
+    if memory.data_bytes is not None:
+        threads = max(1, min(os.cpu_count() or 1, memory.data_bytes // _THREAD_BYTES))
+        connection.execute(f"SET memory_limit = '{memory.data_bytes}B'").fetchall()
+        connection.execute(f"SET threads = {threads}").fetchall()
 
 
 def _text(value: str) -> str:

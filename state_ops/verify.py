@@ -13,9 +13,10 @@ from ..schemas import types as t
 from ..schemas.errors import StateliftError, StoreError, Where
 from ..schemas.hashing import stability
 from .findings import Finding, Progress, Tally, fault, of_error, unchecked
-from .snapshot import DEFAULT_BATCH_BYTES, BroadcastState, Operator, Snapshot
+from .snapshot import BroadcastState, Operator, Snapshot
 from .verify_files import check_files, check_key_group_ranges
 from .verify_keyed import KeyedCheck
+from .verify_structure import check_channels, check_database
 
 __all__ = ["Finding", "Tally", "verify"]
 
@@ -27,16 +28,18 @@ def verify(
     *,
     tally: Tally | None = None,
     progress: Progress | None = None,
-    batch_bytes: int = DEFAULT_BATCH_BYTES,
+    batch_bytes: int | None = None,
 ) -> Iterator[Finding]:
     """What is wrong with a snapshot, as it is found; what could not be looked at is said too (``unchecked``).
 
     Every file that is referred to is there with its recorded size; headers parse; the subtasks' key-group ranges
     are Flink's; every entry, timer and list element decodes; keys stand in the key group of their hash, once;
-    broadcast copies agree; RocksDB's checksums fit. ``tally`` is counted up, ``progress`` told of bytes read.
-    Memory: a few batches, and 12 bytes for each entry of one key group.
+    broadcast copies agree; RocksDB's checksums fit, and its files each other; records in flight lie where they
+    should. ``tally`` is counted up, ``progress`` told of bytes read. Memory: a few batches, and 12 bytes for each
+    entry of one key group.
     """
     snapshot = snapshot.with_wide_times()
+    batch_bytes = batch_bytes or snapshot.memory.batch_bytes
     tally = tally if tally is not None else Tally()
     progress = progress or (lambda _: None)
     lost: _Lost = set()
@@ -47,6 +50,7 @@ def verify(
         yield from check_key_group_ranges(operator)
         yield from _check_keyed(operator, tally, progress, batch_bytes)
         yield from _check_operator_state(operator, tally, progress)
+        yield from check_channels(operator)
         yield from _problems(operator, lost)
 
 
@@ -70,8 +74,11 @@ def _problems(operator: Operator, lost: _Lost) -> Iterator[Finding]:
 def _check_keyed(operator: Operator, tally: Tally, progress: Progress, batch_bytes: int) -> Iterator[Finding]:
     yield from _not_checkable(operator)
     names: set[str] = set()
-    for subtask, backend in operator.keyed_backends.items():
+    backends = (*operator.keyed_backends.items(), *operator.raw_timers.items())
+    for subtask, backend in backends:
         where = Where(operator=operator.label, subtask=subtask)
+        if backend.format == "rocksdb":
+            yield from check_database(backend, where)
         check = KeyedCheck(backend, where, progress, batch_bytes)
         yield from check.findings()
         tally.entries += sum(check.entries.values())

@@ -16,13 +16,14 @@ import numpy as np
 import pyarrow as pa
 
 from ..io.keyed.entries import EntryBatch
+from ..io.memory import Memory
 from ..io.metadata import KeyGroupRange
 from ..schemas.errors import EncodeError, PlanError, StateliftError, Where
 from .digest import Digest
 from .job import OperatorWork
 from .results import StateResult
 from .snapshot import KeyedState, Snapshot
-from .sql import run_sql
+from .sql import limit, run_sql
 from .tables import KeyedTable
 from .values import json_rows
 
@@ -40,17 +41,22 @@ class WholeSelect:
     read: Digest
 
     @staticmethod
-    def run(snapshot: Snapshot, work: OperatorWork, name: str) -> WholeSelect:
-        """Run the state's query. Raises SqlError, EncodeError; PlanError for two rows with one key."""
+    def run(snapshot: Snapshot, work: OperatorWork, name: str, memory: Memory) -> WholeSelect:
+        """Run the state's query, and hold its rows in a part of ``memory``.
+
+        Raises SqlError, EncodeError; PlanError for two rows with one key.
+        """
         state = work.operator.state(name)
         if not isinstance(state, KeyedState):
             raise PlanError("only keyed state can be selected anew", where=Where(state=name))
         folder = tempfile.TemporaryDirectory(prefix="statelift-")
         connection = duckdb.connect(str(Path(folder.name) / "entries.duckdb"))
+        part = memory.share(2 * len(work.whole))
+        limit(connection, part)
         select = WholeSelect(connection, folder, state.table, Digest())
         where = Where(operator=work.operator.label, state=name)
         try:
-            select._load(snapshot, state, work.plans[name].select or "")
+            select._load(snapshot, state, work.plans[name].select or "", part)
         except StateliftError as error:
             select.close()
             raise error.at(where) from None
@@ -59,16 +65,16 @@ class WholeSelect:
             raise
         return select
 
-    def _load(self, snapshot: Snapshot, state: KeyedState, query: str) -> None:
+    def _load(self, snapshot: Snapshot, state: KeyedState, query: str, memory: Memory) -> None:
         for table in ("before", "after"):
             self.connection.execute(
                 f"CREATE TABLE {table} (key_group INTEGER, composite_key BLOB, value BLOB)"
             )
         for backend, number in state.parts:
-            for window in backend.windows(None, frozenset((number,))):
+            for window in backend.windows(None, frozenset((number,)), memory.batch_bytes):
                 self.read += Digest.of(window[number])
                 self._insert("before", window[number])
-        for batch in run_sql(snapshot, query):
+        for batch in run_sql(snapshot, query, memory=memory):
             if len(batch):
                 self._insert("after", self.table.encode(self._checked(batch)))
         twice = self.connection.execute(

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from ...schemas.errors import FormatError, UnsupportedVersionError, Where
-from ...schemas.from_snapshot import TypeRules
 from ...schemas.snapshots import SerializerSnapshot
 from ...schemas.wire import Reader
+from ..memory import BATCH_BYTES
 from ..metadata import (
     ChangelogStateBackendHandle,
     IncrementalRemoteKeyedStateHandle,
@@ -52,8 +52,8 @@ class EntrySource(Protocol):
 class KeyedBackend:
     """An opened keyed handle. ``states`` are the types of the header's states, by state id.
 
-    Opening reads the header only; ``windows`` reads the entries. ``remark`` is what the user is to be told of how
-    the handle was read.
+    Opening reads the header only; ``windows`` reads the entries, ``batch_bytes`` of them at once unless it is told
+    otherwise. ``remarks`` are what the user is to be told of how the handle was read.
     """
 
     format: FormatName
@@ -65,7 +65,8 @@ class KeyedBackend:
     offsets: Sequence[int] = ()
     files: dict[str, StateStream] = field(default_factory=dict)
     source: EntrySource | None = None
-    remark: str | None = None
+    remarks: tuple[str, ...] = ()
+    batch_bytes: int = BATCH_BYTES
     _families: dict[str, list[SstTable]] | None = None
 
     @property
@@ -75,13 +76,24 @@ class KeyedBackend:
             return len(self.header.states)
         return self.header.state_count
 
+    @property
+    def hidden(self) -> str | None:
+        """Which states an unknown serializer hides, of those that the header counts; None where it hides none."""
+        header = self.header
+        if not isinstance(header, RawKeyedHeader) or self.source is not None:
+            return None
+        count = header.state_count - len(self.states)
+        which = f"the last {count} of {header.state_count} states" if self.states else "the states"
+        return f"{which} cannot be told apart: {header.reason.what}"
+
     def windows(
         self,
         key_groups: KeyGroupRange | None = None,
         wanted: frozenset[int] | None = None,
-        batch_bytes: int = 16 << 20,
+        batch_bytes: int | None = None,
     ) -> Iterator[Window]:
         """The entries of the states ``wanted`` (ids; all if not given) in ``key_groups`` (all of the handle's)."""
+        batch_bytes = batch_bytes or self.batch_bytes
         if self.source is not None:
             return self.source.windows(_intersect(self.key_groups, key_groups), wanted, batch_bytes)
         if self.format == "rocksdb":
@@ -166,7 +178,7 @@ def open_keyed(
     match handle:
         case KeyGroupsSavepointStateHandle() | KeyGroupsStateHandle():
             stream = opener.open(handle.stream, "keyed state")
-            return _open_stream(handle, stream, max_parallelism, opener.types)
+            return _open_stream(handle, stream, max_parallelism, opener)
         case IncrementalRemoteKeyedStateHandle():
             meta = opener.open(handle.meta_state_handle, "RocksDB meta file")
             size = meta.size
@@ -182,6 +194,7 @@ def open_keyed(
                 max_parallelism=max_parallelism,
                 states=state_types(header, opener.types),
                 files=files,
+                batch_bytes=opener.memory.batch_bytes,
             )
         case ChangelogStateBackendHandle():
             bases = [open_keyed(one, opener, max_parallelism) for one in handle.materialized]
@@ -193,7 +206,8 @@ def open_keyed(
                 max_parallelism=max_parallelism,
                 states=log.states,
                 source=log,
-                remark=log.key_remark,
+                remarks=log.remarks,
+                batch_bytes=opener.memory.batch_bytes,
             )
     raise UnsupportedVersionError(f"keyed handles of type {type(handle).__name__} are not read")
 
@@ -202,7 +216,7 @@ def _open_stream(
     handle: KeyGroupsSavepointStateHandle | KeyGroupsStateHandle,
     stream: StateStream,
     max_parallelism: int,
-    types: TypeRules,
+    opener: StreamOpener,
 ) -> KeyedBackend:
     end = header_end(handle.offsets, stream.size)
     header = read_keyed_header_lenient(Reader(stream.read(0, end), file=stream.name), end)
@@ -212,9 +226,10 @@ def _open_stream(
         header=header,
         key_groups=handle.key_group_range,
         max_parallelism=max_parallelism,
-        states=state_types(header, types),
+        states=state_types(header, opener.types),
         stream=stream,
         offsets=handle.offsets,
+        batch_bytes=opener.memory.batch_bytes,
     )
 
 

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...schemas.errors import FormatError, UnexpectedEndError, Where
+from ..memory import BATCH_BYTES
 from ..stores import StoreWriter
 from ..streams import StateStream
 from . import entry_kernels as kernels
 from .entries import Bytes, EntryBatch, Positions, Spans, Window
-from .regions import Piece, Region, pieces
+from .regions import Piece, Region, Rest, pieces
 
 _ROWS = 1 << 18
 
@@ -31,7 +32,7 @@ def read_canonical(
     max_parallelism: int,
     compressed: bool,
     wanted: frozenset[int] | None = None,
-    batch_bytes: int = 16 << 20,
+    batch_bytes: int = BATCH_BYTES,
     lenient: bool = False,
 ) -> Iterator[Window]:
     """The entries of the key groups ``regions``, in their order, in steps of about ``batch_bytes``.
@@ -54,12 +55,14 @@ class _Scanner:
     prefix: int
     wanted: frozenset[int] | None
     lenient: bool
-    rest: Bytes = field(default_factory=lambda: np.empty(0, np.uint8))
+    rest: Rest = field(default_factory=Rest)
     state: int = -1
 
     def piece(self, piece: Piece) -> Iterator[Window]:
-        carried = len(self.rest)
-        data = np.concatenate([self.rest, piece.data]) if carried else piece.data
+        data = self.rest.before(piece)
+        if data is None:
+            return
+        carried = len(data) - len(piece.data)
         bounds = piece.bounds.copy()
         bounds[:, 1] += carried
         any_group = kernels.ANY_KEY_GROUP if self.lenient else None
@@ -79,11 +82,11 @@ class _Scanner:
                 yield window
         index, pos, self.state, _, reason = map(int, at)
         if reason == kernels.MORE and not piece.last:
-            self.rest = data[pos:]
+            self.rest.keep(data[pos:])
             return
         if reason != kernels.DONE:
             raise self._error(reason, piece.regions[index], piece.offset + pos - carried)
-        self.rest, self.state = np.empty(0, np.uint8), -1
+        self.state = -1
 
     def _split(
         self,

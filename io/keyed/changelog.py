@@ -20,7 +20,13 @@ import numpy.typing as npt
 
 from ...schemas.errors import FormatError, UnsupportedVersionError
 from ...schemas.snapshots import SerializerSnapshot
-from ..metadata import ChangelogStateBackendHandle, KeyGroupRange
+from ..memory import Held
+from ..metadata import (
+    ChangelogStateBackendHandle,
+    ChangelogStateHandleStreamImpl,
+    InMemoryChangelogStateHandle,
+    KeyGroupRange,
+)
 from ..streams import StreamOpener
 from .canonical import prefix_bytes
 from .changelog_merge import merge
@@ -52,7 +58,8 @@ class Materialized(Protocol):
 @dataclass(slots=True)
 class Changelog:
     """An opened changelog handle. ``header`` has the states of the materialized part and then those that only the
-    changes announce; ``key_remark`` says how the key's serializer was found where nothing names it."""
+    changes announce. ``remarks`` say how the key's serializer was found where nothing names it, and where Flink itself
+    takes changes twice."""
 
     header: KeyedBackendHeader | RawKeyedHeader
     states: Sequence[KeyedStateType]
@@ -61,7 +68,7 @@ class Changelog:
     changes: Sequence[Changes]
     ids: Sequence[npt.NDArray[np.int32]]
     conflicts: Mapping[int, str]
-    key_remark: str | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def nbytes(self) -> int:
@@ -112,7 +119,11 @@ def open_changelog(
     bases = _in_order(bases, handle.key_group_range)
     states = ChangelogStates(opener.types)
     base_ids = [states.add_header(base.header) for base in bases]
-    changes = list(read_changes(handle.non_materialized, opener))
+    changes = []
+    held = Held(opener.memory, "what changed in a changelog checkpoint")
+    for one in read_changes(handle.non_materialized, opener):
+        held.add(len(one.data))
+        changes.append(one)
     ids = [states.announce(one) for one in changes]
     key, remark = states.key or key_serializer, None
     if key is None:
@@ -126,7 +137,24 @@ def open_changelog(
         changes=changes,
         ids=ids,
         conflicts=states.conflicts,
-        key_remark=remark,
+        remarks=tuple(text for text in (remark, _doubled(handle)) if text is not None),
+    )
+
+
+def _doubled(handle: ChangelogStateBackendHandle) -> str | None:
+    """What to say where one log stands in several handles: it does after a job was rescaled twice."""
+    logs: list[object] = []
+    for one in handle.non_materialized:
+        if isinstance(one, InMemoryChangelogStateHandle):
+            logs += [one.changes] if one.changes else []
+        elif isinstance(one, ChangelogStateHandleStreamImpl):
+            logs += one.handles_and_offsets
+    doubled = len(logs) - len(set(logs))
+    if not doubled:
+        return None
+    return (
+        f"{doubled} of {len(logs)} change sets come a second time, as after a job was rescaled twice: Flink replays"
+        " them again, which undoes newer changes; what is read is what Flink restores"
     )
 
 

@@ -1,8 +1,4 @@
-"""The native format of HashMapStateBackend (spec 6): entries without frames, read to canonical entries.
-
-Nothing says where an entry ends, so its serializers are run over it with marks at the seams; list and map values
-are then turned into the canonical form: elements joined by commas, one entry for each map entry.
-"""
+"""The native format of HashMapStateBackend (spec 6): entries without frames, read to canonical entries."""
 
 from __future__ import annotations
 
@@ -14,60 +10,36 @@ import pyarrow as pa
 
 from ...schemas import types as t
 from ...schemas.codec import ops
-from ...schemas.codec.arena import Arena
 from ...schemas.codec.run import run_decode
 from ...schemas.codec.shapes import Builder, NullShape, Program
 from ...schemas.errors import FormatError, UnexpectedEndError, Where
+from ..memory import BATCH_BYTES
 from ..streams import StateStream
-from .composite import CompositeKeyCodec
-from .entries import Bytes, EntryBatch, Positions, Spans, Window
-from .parts import PartMarks, Parts
-from .regions import Piece, Region, pieces
+from .entries import Bytes, Positions, Window
+from .heap_entries import HeapState, Marks
+from .heap_groups import GroupProgram
+from .regions import Piece, Region, Rest, pieces
 
+__all__ = ["HeapState", "read_hashmap"]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeapState:
-    """How one state's entries lie: ``kind`` is value, list, map or timer; ``value`` the type of the value, the
-    element or the user value (of a timer: not used)."""
-
-    name: str
-    kind: str
-    keys: CompositeKeyCodec
-    value: t.DataType | None
+_MOST_GROUPS = 4096
+_GROUPS_BYTES = 8 << 20
+"""Key groups of less than this, divided by the states, are read together: a program has room for all that so many
+bytes can hold of each state."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Marked:
-    """A program over one entry and the slots of its marks: behind the namespace, behind the key, and at the parts
-    of a list or map."""
+    """A program over one entry, and its marks."""
 
     program: Program
-    key_start: int
-    key_end: int
-    parts: PartMarks | None
+    marks: Marks
 
     @staticmethod
     def of(state: HeapState) -> _Marked:
         builder = Builder(wide_times=True)
-        key_start, key_end = builder.slot(8), builder.slot(8)
-        if state.kind == "timer":
-            stamp = builder.slot(8)
-            builder.emit(ops.I8_FLIPPED, stamp)
-            builder.node(state.keys.key)
-            builder.node(state.keys.namespace)
-            return _Marked(builder.finish(NullShape(arrow_type=pa.null())), key_start, key_end, None)
-        builder.node(state.keys.namespace)
-        builder.emit(ops.MARK, key_start)
-        builder.node(state.keys.key)
-        builder.emit(ops.MARK, key_end)
-        parts = None
-        value = state.value or t.scalar("null")
-        if state.kind == "value":
-            builder.node(value)
-        else:
-            map_key = (state.keys.map_key or value) if state.kind == "map" else None
-            parts = PartMarks.emit(builder, value, map_key)
-        return _Marked(builder.finish(NullShape(arrow_type=pa.null())), key_start, key_end, parts)
+        marks = Marks.emit(builder, state)
+        return _Marked(builder.finish(NullShape(arrow_type=pa.null())), marks)
 
 
 def read_hashmap(
@@ -77,7 +49,7 @@ def read_hashmap(
     states: Sequence[HeapState],
     compressed: bool,
     wanted: frozenset[int] | None = None,
-    batch_bytes: int = 16 << 20,
+    batch_bytes: int = BATCH_BYTES,
 ) -> Iterator[Window]:
     """The entries of the key groups ``regions`` in their order, as canonical entries.
 
@@ -97,17 +69,37 @@ class _Reader:
     states: Sequence[HeapState]
     wanted: frozenset[int] | None
     marked: dict[int, _Marked] = field(default_factory=dict)
-    rest: Bytes = field(default_factory=lambda: np.empty(0, np.uint8))
+    order: list[int] = field(default_factory=list)
+    groups: GroupProgram | None = None
+    rest: Rest = field(default_factory=Rest)
     blocks: int = -1  # -1: the key-group id comes next
     state: int = 0
     entries: int = 0
     base: int = 0
 
     def piece(self, piece: Piece) -> Iterator[Window]:
-        carried = len(self.rest)
-        data = np.concatenate([self.rest, piece.data]) if carried else piece.data
+        data = self.rest.before(piece)
+        if data is None:
+            return
+        carried = len(data) - len(piece.data)
         self.base = piece.offset - carried
-        for region, (start, stop) in zip(piece.regions, piece.bounds.tolist(), strict=True):
+        whole = piece.last and not carried and not any(map(_opaque, self.states))
+        done = slow = 0
+        for number, (region, (start, stop)) in enumerate(
+            zip(piece.regions, piece.bounds.tolist(), strict=True)
+        ):
+            if number < done:
+                continue
+            if whole and self.order and number >= slow:
+                last = _end_of_run(piece.bounds, number, _GROUPS_BYTES // len(self.states))
+                groups = self._groups(data, piece, number, last)
+                if groups is not None:
+                    done = last
+                    if groups:
+                        yield groups
+                    continue
+                slow = last
+            self.order.clear()
             pos = start
             window: Window = {}
             while True:
@@ -116,12 +108,20 @@ class _Reader:
                     yield window
                     window = {}
                 if more:
-                    self.rest = data[pos:]
+                    self.rest.keep(data[pos:])
                     return
                 if self.blocks == 0 and self.entries == 0:
                     break
             self.blocks = -1
-        self.rest = np.empty(0, np.uint8)
+
+    def _groups(self, data: Bytes, piece: Piece, first: int, last: int) -> Window | None:
+        """Several key groups at once, if they have the blocks of the one before them; None where they have not."""
+        if first == last:
+            return None
+        if self.groups is None or [block.state for block in self.groups.blocks] != self.order:
+            self.groups = GroupProgram.of(self.states, self.order)
+        numbers = [region.key_group for region in piece.regions[first:last]]
+        return self.groups.read(self.states, self.wanted, data, numbers, piece.bounds[first:last])
 
     def _step(
         self, data: Bytes, pos: int, end: int, region: Region, last: bool, window: Window
@@ -144,6 +144,7 @@ class _Reader:
             if self.entries < 0:
                 raise self._error(f"a state of {self.entries} entries", region, pos)
             self.blocks -= 1
+            self.order.append(self.state)
             return pos + size, False
         return self._entries(data, pos, end, region, last, window)
 
@@ -159,8 +160,9 @@ class _Reader:
         if done:
             if self.wanted is None or self.state in self.wanted:
                 starts = np.concatenate([[pos], stops[: done - 1]]).astype(np.int64)
-                batch = _compose(
-                    self.states[self.state], marked, arena, data, starts, stops[:done], region.key_group
+                groups = np.full(done, region.key_group, np.int32)
+                batch = marked.marks.compose(
+                    self.states[self.state], arena, data, starts, stops[:done], groups
                 )
                 if len(batch):
                     window[self.state] = batch
@@ -176,14 +178,13 @@ class _Reader:
     def _program(self, region: Region, pos: int) -> _Marked:
         if self.state not in self.marked:
             state = self.states[self.state]
-            for part in (state.keys.namespace, state.keys.key, state.keys.map_key, state.value):
-                unknown = t.opaque_in(part) if part is not None else None
-                if unknown is not None:
-                    raise self._error(
-                        f"a value of {unknown.class_name} ({unknown.reason}) cannot be stepped over in the"
-                        " hashmap format, nor what follows it",
-                        region, pos,
-                    )  # fmt: skip
+            unknown = _opaque(state)
+            if unknown is not None:
+                raise self._error(
+                    f"a value of {unknown.class_name} ({unknown.reason}) cannot be stepped over in the"
+                    " hashmap format, nor what follows it",
+                    region, pos,
+                )  # fmt: skip
             self.marked[self.state] = _Marked.of(state)
         return self.marked[self.state]
 
@@ -201,50 +202,13 @@ class _Reader:
         return FormatError(what, where=self._where(region, pos))
 
 
-def _compose(
-    state: HeapState,
-    marked: _Marked,
-    arena: Arena,
-    data: Bytes,
-    starts: Positions,
-    stops: Positions,
-    key_group: int,
-) -> EntryBatch:
-    rows = len(stops)
-    if state.kind == "timer":
-        groups = np.full(rows, key_group, np.int32)
-        none = Spans(data=data, starts=stops, ends=stops)
-        keys = state.keys.join(groups, Spans(data=data, starts=starts, ends=stops), none, None)
-        return EntryBatch(key_groups=groups, keys=Spans.of(keys), values=none)
-    key_starts = _positions(arena, marked.key_start, rows)
-    key_ends = _positions(arena, marked.key_end, rows)
-    if marked.parts is None:
-        groups = np.full(rows, key_group, np.int32)
-        keys = state.keys.join(
-            groups, Spans(data=data, starts=key_starts, ends=key_ends),
-            Spans(data=data, starts=starts, ends=key_starts), None,
-        )  # fmt: skip
-        values = Spans(data=data, starts=key_ends, ends=stops)
-        return EntryBatch(key_groups=groups, keys=Spans.of(keys), values=values)
-    parts = Parts.of(arena, marked.parts, stops)
-    counts = parts.counts
-    if parts.flags is not None:
-        groups = np.full(len(parts.starts), key_group, np.int32)
-        key, space = (
-            Spans(data=data, starts=np.repeat(a, counts), ends=np.repeat(b, counts))
-            for a, b in ((key_starts, key_ends), (starts, key_starts))
-        )
-        keys = state.keys.join(groups, key, space, Spans(data=data, starts=parts.starts, ends=parts.flags))
-        values = Spans(data=data, starts=parts.flags, ends=parts.ends)
-        return EntryBatch(key_groups=groups, keys=Spans.of(keys), values=values)
-    filled = counts > 0
-    groups = np.full(int(filled.sum()), key_group, np.int32)
-    keys = state.keys.join(
-        groups, Spans(data=data, starts=key_starts[filled], ends=key_ends[filled]),
-        Spans(data=data, starts=starts[filled], ends=key_starts[filled]), None,
-    )  # fmt: skip
-    return EntryBatch.of(groups, keys, parts.joined(data))
+def _opaque(state: HeapState) -> t.OpaqueType | None:
+    """What of a state's entries has no codec, if anything."""
+    parts = (state.keys.namespace, state.keys.key, state.keys.map_key, state.value)
+    return next((found for part in parts if part is not None and (found := t.opaque_in(part))), None)
 
 
-def _positions(arena: Arena, slot: int, length: int) -> Positions:
-    return arena.array(slot, length).view(np.int64)
+def _end_of_run(bounds: Positions, first: int, most: int) -> int:
+    """The end of the run of key groups from ``first`` on that are of ``most`` bytes together; ``first`` if none is."""
+    ends = np.cumsum(bounds[first : first + _MOST_GROUPS, 1] - bounds[first : first + _MOST_GROUPS, 0])
+    return first + int(np.searchsorted(ends, most, side="right"))

@@ -87,6 +87,7 @@ def open_raw_keyed(
         stream=stream,
         offsets=handle.offsets,
         source=RawTimers(stream, regions, services, prefix_bytes(max_parallelism), opener.types),
+        batch_bytes=opener.memory.batch_bytes,
     )
 
 

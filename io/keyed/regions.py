@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
@@ -83,6 +83,28 @@ def pieces(
             continue
         bounds = np.array([(region.start - start, region.stop - start) for region in run], np.int64)
         yield Piece(regions=run, data=np.frombuffer(data, np.uint8), bounds=bounds, offset=start)
+
+
+@dataclass(slots=True)
+class Rest:
+    """What a piece left of an entry. An entry of many pieces waits until it has doubled before it is looked at
+    again, so that a large one is not copied for each of its pieces."""
+
+    parts: list[npt.NDArray[np.uint8]] = field(default_factory=list)
+    least: int = 0
+
+    def before(self, piece: Piece) -> npt.NDArray[np.uint8] | None:
+        """The rest and the piece behind it; None where more is to come first."""
+        self.parts.append(piece.data)
+        if not piece.last and sum(map(len, self.parts)) < self.least:
+            return None
+        data = self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
+        self.parts, self.least = [], 0
+        return data
+
+    def keep(self, data: npt.NDArray[np.uint8]) -> None:
+        """``data`` is to come before the next piece."""
+        self.parts, self.least = [data], 2 * len(data)
 
 
 def _plain(stream: StateStream, run: Sequence[Region], data: bytes, raw_head: int) -> Piece:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ...schemas.errors import EncodeError, FormatError, Where
+from ..memory import BATCH_BYTES
 from ..metadata import KeyGroupRange
 from ..sst.manifest_read import LiveFile, read_manifest
 from ..sst.scan import scan
@@ -27,6 +28,9 @@ from . import entry_kernels as kernels
 from .canonical import prefix_bytes
 from .entries import EntryBatch, Spans, Window, concat
 from .sorting import first_duplicate, sorted_order
+
+_LEAST_SHARE = 128 << 10
+"""Bytes that each of many states reads at once, at least."""
 
 
 def open_database(files: Mapping[str, StateStream]) -> dict[str, list[SstTable]]:
@@ -68,7 +72,7 @@ def read_rocksdb(
     key_groups: KeyGroupRange,
     *,
     max_parallelism: int,
-    batch_bytes: int = 16 << 20,
+    batch_bytes: int = BATCH_BYTES,
 ) -> Iterator[Window]:
     """The entries of the states ``names`` (by state id) in ``key_groups``, forward through the key groups.
 
@@ -78,7 +82,7 @@ def read_rocksdb(
     upper = key_group_bound(key_groups.end + 1, max_parallelism)
     prefix = prefix_bytes(max_parallelism)
     cursors = {}
-    share = max(1 << 20, batch_bytes // max(1, len(names)))
+    share = max(_LEAST_SHARE, batch_bytes // max(1, len(names)))
     for state, name in names.items():
         tables = families.get(name, ())
         if tables:
@@ -169,7 +173,7 @@ class RocksDbWriter:
     """Writes windows into SST files, at most ``file_bytes`` each. ``numbers`` gives the file numbers.
 
     Key groups are sorted one by one, so the windows need no order within them. A key group larger than
-    ``sort_bytes`` is cut in sorted runs, each a file of its own.
+    ``sort_bytes`` is cut in sorted runs, each a file of its own; about thrice that is held of each state.
     """
 
     open_file: OpenFile
@@ -208,7 +212,7 @@ class _FamilyWriter:
     def add(self, batch: EntryBatch) -> None:
         self.pending.append(batch)
         self.held += batch.nbytes + 16 * len(batch)
-        if self.held < _LEAST_RUN:
+        if self.held < min(_LEAST_RUN, self.parent.sort_bytes // 4):
             return
         whole = concat(self.pending)
         last = int(whole.key_groups[-1])

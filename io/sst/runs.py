@@ -65,14 +65,8 @@ class UnpackedRun:
 
 def unpack(form: BlockFormat, run: RawRun) -> UnpackedRun:
     """Checks and decompresses the blocks of a run; sizes are checked before the memory is taken."""
-    needed = int(run.offsets[-1] + run.sizes[-1]) + BLOCK_TRAILER_SIZE - run.offset
-    if len(run.data) != needed:
-        raise FormatError(
-            f"{needed} bytes were asked for and {len(run.data)} came", where=form.where(run.offset)
-        )
+    check(form, run)
     begins = run.offsets - run.offset
-    if form.verify:
-        _verify(form, run, begins)
     array = np.frombuffer(run.data, dtype=np.uint8)
     kinds = array[begins + run.sizes]
     for kind in np.unique(kinds).tolist():
@@ -93,6 +87,17 @@ def unpack(form: BlockFormat, run: RawRun) -> UnpackedRun:
     starts = ends - lengths
     _decompress(form, run, kinds, (begins + skips, begins + run.sizes), buffer, (starts, ends))
     return UnpackedRun(data=buffer, starts=starts, ends=ends, offsets=run.offsets)
+
+
+def check(form: BlockFormat, run: RawRun) -> None:
+    """Checks that a run is whole and, where they are to be verified, its blocks' checksums."""
+    needed = int(run.offsets[-1] + run.sizes[-1]) + BLOCK_TRAILER_SIZE - run.offset
+    if len(run.data) != needed:
+        raise FormatError(
+            f"{needed} bytes were asked for and {len(run.data)} came", where=form.where(run.offset)
+        )
+    if form.verify:
+        _verify(form, run, run.offsets - run.offset)
 
 
 def _decompress(

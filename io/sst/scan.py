@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from ..memory import BATCH_BYTES
 from .arrays import Bytes, Ints
 from .cursor import Cursor, Slice
 from .merge_kernels import gather_keys, gather_values, measure_resolved, merge_runs, resolve
@@ -16,9 +17,9 @@ from .range_deletes import Cover, cover_of
 from .table import SstTable
 
 SCHEMA = pa.schema([("key", pa.large_binary()), ("value", pa.large_binary())])
-DEFAULT_BATCH_BYTES = 16 << 20
 
-_WINDOW_BYTES = 64 << 20
+_WINDOW_BATCHES = 4
+"""Decoded blocks that are held for each byte of a batch: the more, the fewer requests for files that overlap."""
 _ROW_BYTES = 16
 _PORTION_ENTRIES = 1 << 15
 _THREADS = 8
@@ -29,15 +30,15 @@ def scan(
     lower: bytes | None = None,
     upper: bytes | None = None,
     *,
-    batch_bytes: int = DEFAULT_BATCH_BYTES,
+    batch_bytes: int = BATCH_BYTES,
 ) -> Iterator[pa.RecordBatch]:
     """The entries of user keys in [lower, upper), sorted by key: ``key`` and ``value``, both large_binary.
 
     The tables are those of one column family. Of each user key the newest entry counts (by sequence number; of equal
     ones that of the earlier table); deletions are applied and merge operands joined by commas, oldest first, as
     Flink's ``stringappendtest`` does. A batch holds at most ``batch_bytes`` of keys, values and offsets, or one
-    entry. Memory does not grow with the tables: about 64 MiB of decoded
-    blocks and as much for batches and merging, more only where one key has more.
+    entry. Memory does not grow with the tables: four batches of decoded blocks and as much for batches and merging,
+    more only where one key has more.
     """
     cover = cover_of(deletion for table in tables for deletion in table.range_deletions)
     batches = _Batches(batch_bytes)
@@ -45,7 +46,7 @@ def scan(
         cursors = [Cursor(table, lower, upper, executor) for table in tables]
         try:
             while cursors:
-                bound = _extend(cursors)
+                bound = _extend(cursors, _WINDOW_BATCHES * batch_bytes)
                 pieces = [piece for cursor in cursors if cursor.slices for piece in cursor.take(bound)]
                 for group in _overlapping(pieces):
                     for part in _portions(group):
@@ -96,13 +97,16 @@ def _portions(group: list[Slice]) -> Iterator[list[Slice]]:
     yield group
 
 
-def _extend(cursors: list[Cursor]) -> bytes | None:
-    """Reads on where the merge is held up, and returns the user key below which all entries are in memory."""
+def _extend(cursors: list[Cursor], window_bytes: int) -> bytes | None:
+    """Reads on where the merge is held up, and returns the user key below which all entries are in memory.
+
+    All cursors hold about ``window_bytes``.
+    """
     bound = min((c.frontier for c in cursors if c.frontier is not None), default=None)
     if bound is None:
         return None
     behind = [c for c in cursors if c.frontier == bound]
-    free = _WINDOW_BYTES - sum(cursor.held for cursor in cursors)
+    free = window_bytes - sum(cursor.held for cursor in cursors)
     budget = max(0, free) // (2 * len(behind))
     for cursor in behind:
         cursor.request(budget)

@@ -29,13 +29,14 @@ from .little import LittleReader
 from .manifest_read import LiveFile
 from .properties import GLOBAL_SEQNO, TableProperties, read_properties
 from .range_deletes import RangeDeletion
-from .runs import BlockFormat, RawRun, unpack
+from .runs import BlockFormat, RawRun, check, unpack
 
 ReadRanges = Callable[[list[tuple[int, int]]], list[bytes]]
 """Reads ``(start, length)`` stretches of one file, in the order given."""
 
 _TAIL_BYTES = 64 << 10
 _REQUEST_BYTES = 2 << 20
+_CHECKED_BLOCKS = 64
 _GAP_BYTES = 16 << 10
 """Padding of aligned blocks that is read along with them rather than asked around."""
 _RANGE_DELETION_SENTINEL = MAX_SEQUENCE_NUMBER << 8 | ValueType.RANGE_DELETION
@@ -46,7 +47,8 @@ class SstTable:
     """An open table: its properties, the upper level of its index and its range deletions are in memory.
 
     ``global_seqno`` is the sequence number of all entries of an ingested file, None where they have their own.
-    ``smallest`` is a user key below which the file has none, b"" where it is not known.
+    ``smallest`` is a user key below which the file has none, b"" where it is not known. ``meta_blocks`` are those that
+    the metaindex names but for the properties: filters, range deletions.
     """
 
     file: str
@@ -57,6 +59,7 @@ class SstTable:
     smallest: bytes
     range_deletions: tuple[RangeDeletion, ...]
     data_end: int
+    meta_blocks: tuple[BlockHandle, ...]
     _form: BlockFormat = field(repr=False)
     _read_ranges: ReadRanges = field(repr=False)
     _top: BlockIndex = field(repr=False)
@@ -106,6 +109,20 @@ class SstTable:
             decode(self._form, unpack(self._form, run), sequence=self.global_seqno, types=_POINT_TYPES)
             for run in self.read_runs(offsets, sizes)
         ]
+
+    def check_blocks(self, index: BlockIndex, blocks: range) -> None:
+        """Read some of the blocks of ``index`` for their checksums alone. Raises FormatError at the first bad one."""
+        for start in range(blocks.start, blocks.stop, _CHECKED_BLOCKS):
+            part = slice(start, min(blocks.stop, start + _CHECKED_BLOCKS))
+            for run in self.read_runs(index.offsets[part], index.sizes[part]):
+                check(self._form, run)
+
+    def check_meta_blocks(self) -> None:
+        """As ``check_blocks``, of the blocks that the metaindex names."""
+        handles = sorted(self.meta_blocks, key=lambda handle: handle.offset)
+        for handle in handles:
+            [run] = self.read_runs(np.array([handle.offset]), np.array([handle.size]))
+            check(self._form, run)
 
     def read_runs(self, offsets: Ints, sizes: Ints) -> list[RawRun]:
         """Blocks as they lie in the file: those near each other together, read in pieces of a few MiB at once."""
@@ -192,6 +209,7 @@ def open_table(
         smallest=live.smallest[:-INTERNAL_KEY_SUFFIX] if live else b"",
         range_deletions=tuple(_clip(d, live) for d in deletions) if live else tuple(deletions),
         data_end=min((h.offset for h in (*handles.values(), index)), default=size),
+        meta_blocks=tuple(handle for name, handle in handles.items() if name != META_PROPERTIES),
         _form=form,
         _read_ranges=read_ranges,
         _top=read_index(form, unpack(form, index_run), 0, properties, top=top),

@@ -32,6 +32,7 @@ def places(tmp_path: Path) -> dict[str, Path]:
         if file.name != "_metadata":
             file.write_bytes(b"\xff" * 64 + file.read_bytes()[64:])
     (tmp_path / "plan.yaml").write_text(f"source: {GOOD}\ntarget: {tmp_path / 'out'}\noperatorz: {{}}\n")
+    (tmp_path / "good.yaml").write_text(f"source: {GOOD}\ntarget: {tmp_path / 'out'}\n")
     (tmp_path / "text.yaml").write_text("- a\n")
     return {**folders, "tmp": tmp_path, "good": GOOD}
 
@@ -53,6 +54,10 @@ def places(tmp_path: Path) -> dict[str, Path]:
         (["read", "{good}", *STATE, "--limit", "-1"], ["--limit"]),
         (["read", "{good}", "--uid", "session-tracker"], ["--state"]),
         (["sql", "{good}", "SELEC 1"], ["syntax error"]),
+        (["read", "{good}", *STATE, "--memory-limit", "lots"], ["'lots' is no size", "512MB"]),
+        (["verify", "{good}", "--memory-limit", "64MB"], ["memory limit of 64MB is too small", "360MB"]),
+        (["sql", "{good}", "SELECT 1", "--memory-limit", "64MB"], ["memory limit of 64MB is too small"]),
+        (["apply", "{tmp}/good.yaml", "--memory-limit", "64MB"], ["memory limit of 64MB is too small"]),
         (
             ["sql", "{good}", 'SELECT nope FROM "session-tracker".recent'],
             ["nope", "columns of", "key string"],

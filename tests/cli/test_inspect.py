@@ -12,6 +12,7 @@ from statelift.cli.inventory_table import size
 from statelift.io.stores import Stores
 from statelift.state_ops import inventory
 
+from ..changelog_snapshot import UID, changelog_snapshot
 from ..golden_savepoints import ALL, UIDS, copied, savepoint
 
 
@@ -135,3 +136,19 @@ def test_a_savepoint_in_s3(run: Any, moto_endpoint: str) -> None:
 )
 def test_sizes_for_people(nbytes: int, text: str) -> None:
     assert size(nbytes) == text
+
+
+def test_how_a_changelog_was_read_is_told(run: Any, tmp_path: Path) -> None:
+    """Its keys' type was inferred, and its changes come twice: for a person, for machines, and in the audit."""
+    folder = changelog_snapshot(tmp_path / "twice", logs=2)
+    [operator] = as_json(run, folder)["operators"]
+    inferred, doubled = operator["remarks"]
+    assert inferred.startswith("the changelog names no key type: by the key groups of its keys it is long")
+    assert doubled.startswith("1 of 2 change sets come a second time")
+    assert {remark.endswith("(subtask 0)") for remark in operator["remarks"]} == {True}
+    shown = run("inspect", folder, "--uid", UID).stdout
+    assert f"note: {UID}: {inferred}" in shown
+    assert f"note: {UID}: {doubled}" in shown
+    [once] = as_json(run, changelog_snapshot(tmp_path / "once"))["operators"]
+    assert once["remarks"] == [inferred]
+    assert [state["entries"] for state in once["states"]] == [3]

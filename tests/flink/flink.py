@@ -82,10 +82,14 @@ class Restore:
 
 
 class FlinkHarness:
-    """A JVM with Flink of one version; a context manager, or `close()` it."""
+    """A JVM with Flink of one version; a context manager, or `close()` it.
 
-    def __init__(self, version: str) -> None:
+    `extra` are sources, and `artifacts` (group:name:version) jars, that only this one has.
+    """
+
+    def __init__(self, version: str, extra: Sequence[Path] = (), artifacts: Sequence[str] = ()) -> None:
         self.version = version
+        self._extra, self._artifacts = extra, artifacts
         self._work = Path(tempfile.mkdtemp(prefix=f"flink-{version}-"))
         self._jvm: subprocess.Popen[str] | None = None
 
@@ -180,6 +184,19 @@ class FlinkHarness:
             raise FlinkFailure(f"{task}\n{answer['error']}")
         return answer
 
+    def _class_path(self) -> str:
+        path = build(self.version)
+        for artifact in self._artifacts:
+            path += f":{fetched(artifact)}"
+        if self._extra:
+            classes = self._work / "extra"
+            javac = [_tool("javac"), "-nowarn", "-cp", path, "-d", str(classes), *map(str, self._extra)]
+            done = subprocess.run(javac, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if done.returncode != 0:
+                raise FlinkFailure(done.stdout)
+            path += f":{classes}"
+        return path
+
     @property
     def _log(self) -> Path:
         return self._work / "jvm.log"
@@ -194,7 +211,7 @@ class FlinkHarness:
                 "-XX:TieredStopAtLevel=1",
                 "-Xshare:auto",
                 "-cp",
-                build(self.version),
+                self._class_path(),
                 "org.statelift.harness.Main",
             ]
             with self._log.open("w") as log:

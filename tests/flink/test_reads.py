@@ -354,6 +354,8 @@ def test_a_changelog_rescaled_twice_reads_as_flink_restores_it(flink: FlinkHarne
     wider = write(flink, tmp_path, parallelism=3, resume=first.path, after=2)
     again = write(flink, tmp_path, parallelism=2, resume=wider.path, after=ROUNDS)
     ours = sorted(differences(again.path, again.expected))
+    said = [one for backend in backends(statelift.open(str(again.path))) for one in backend.remarks]
+    assert any("Flink replays them again" in one for one in said)
     whole = write(flink, tmp_path, parallelism=2, resume=again.path, after=ROUNDS, format="canonical")
     assert ours == sorted(differences(whole.path, whole.expected)) != []
 

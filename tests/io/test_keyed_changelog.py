@@ -377,8 +377,8 @@ def test_the_key_type_is_told_by_the_key_groups() -> None:
     changes = [change(group, "SET", 0, long(key) + b"\0" + long(5)) for key, group in LONGS.items()]
     backend = opened([in_memory([announce(0, STATES[0]), *changes])], key_groups=whole, max_parallelism=128)
     assert backend.header.key_serializer == LONG
-    assert backend.remark is not None
-    assert "it is long; so would date" in backend.remark
+    [remark] = backend.remarks
+    assert "it is long; so would date" in remark
     changes = [change(group, "SET", 0, string(key) + b"\0" + long(5)) for key, group in TEXTS.items()]
     backend = opened([in_memory([announce(0, STATES[0]), *changes])], key_groups=whole, max_parallelism=128)
     assert backend.header.key_serializer == STRING

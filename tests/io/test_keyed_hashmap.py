@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 import cramjam
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +16,8 @@ from statelift.io.keyed.hashmap import HeapState, read_hashmap
 from statelift.io.keyed.regions import regions_of
 from statelift.io.metadata import KeyGroupRange
 from statelift.schemas import types as t
+from statelift.schemas.codec.program import Program
+from statelift.schemas.codec.run import Decoded, run_decode
 from statelift.schemas.errors import FormatError
 from statelift.schemas.wire import Writer
 
@@ -201,3 +205,56 @@ def test_an_opaque_state_without_entries_is_in_nobodys_way() -> None:
     assert (
         read(bytes.fromhex("00000000 0000 00000000"), t.OpaqueType(class_name="Thing", reason="Kryo")) == {}
     )
+
+
+def test_many_key_groups_of_many_states_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most of 32768 key groups hold an entry or two of each state: a run of a program for each would take minutes."""
+    runs = Counter[str]()
+
+    def counted(program: Program, *rest: Any) -> Decoded:
+        runs["run"] += 1
+        return run_decode(program, *rest)
+
+    monkeypatch.setattr("statelift.io.keyed.hashmap.run_decode", counted)
+    monkeypatch.setattr("statelift.io.keyed.heap_groups.run_decode", counted)
+    groups, states, data, offsets = 32768, 5, bytearray(b"h"), []
+    for group in range(groups):
+        offsets.append(len(data))
+        data += i4(group)
+        for state in reversed(range(states)):  # their order is Flink's, any but the same everywhere
+            held = [b"\0" + string(f"{state}") + long(group)] * (group % 3)
+            data += state.to_bytes(2, "big") + i4(len(held)) + b"".join(held)
+    keys = CompositeKeyCodec(prefix=2, key=STRING, namespace=VOID)
+    kinds = [HeapState(name=f"s{i}", kind="value", keys=keys, value=LONG) for i in range(states)]
+    stream = inline(bytes(data))
+    regions = regions_of(offsets, KeyGroupRange(0, groups), stream)
+    found = Counter[int]()
+    for window in read_hashmap(stream, regions, states=kinds, compressed=False):
+        for state, batch in window.items():
+            found[state] += len(batch)
+            values = np.concatenate(
+                [[0], np.frombuffer(b"".join(batch.values.to_arrow().to_pylist()), ">i8")]
+            )
+            assert values[1:].tolist() == batch.key_groups.tolist()
+    assert found == dict.fromkeys(range(states), sum(group % 3 for group in range(groups)))
+    assert runs["run"] < 100
+
+
+def test_a_damaged_key_group_among_many_is_named() -> None:
+    """Those before it are read."""
+    data, offsets = bytearray(b"h"), []
+    for group in range(100):
+        offsets.append(len(data))
+        data += i4(group) + (0).to_bytes(2, "big") + i4(1) + b"\0" + string("k") + long(group)
+    keys = CompositeKeyCodec(prefix=1, key=STRING, namespace=VOID)
+    states = [HeapState(name="s", kind="value", keys=keys, value=LONG)]
+    data[offsets[70] + 5] = 7
+    stream = inline(bytes(data))
+    regions = regions_of(offsets, KeyGroupRange(0, 100), stream)
+    seen: list[int] = []
+    windows = read_hashmap(stream, regions, states=states, compressed=False)
+    groups = (window[0].key_groups.tolist() for window in windows)
+    with pytest.raises(FormatError, match="unknown state id 7") as caught:
+        seen.extend(group for own in groups for group in own)
+    assert caught.value.where.key_group == 70
+    assert seen == list(range(70))

@@ -344,13 +344,12 @@ def test_a_table_is_not_read_before_the_scan_comes_to_it(tmp_path: Path) -> None
     assert seen == [b"a", b"b", b"c"]
 
 
-def test_memory_is_bounded_by_the_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_bounded_by_the_batches(tmp_path: Path) -> None:
     database = Database(tmp_path)
     for start in (0, 1):
         database.flush([("put", b"%08d" % i, bytes(70)) for i in range(start, 120_000, 2)])
     tables = database.tables()
     list(scan(tables, b"", b"\0"))
-    monkeypatch.setattr("statelift.io.sst.scan._WINDOW_BYTES", 1 << 20)
     tracemalloc.start()
     try:
         size = sum(batch.nbytes for batch in scan(tables, batch_bytes=1 << 18))

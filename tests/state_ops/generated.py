@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
 from statelift.io.keyed.canonical import CanonicalWriter
+from statelift.io.keyed.entries import EntryBatch
 from statelift.io.keyed.header import KeyedBackendHeader, write_keyed_header
 from statelift.io.keyed.meta_info import BackendStateType, StateMetaInfo
 from statelift.io.keyed.state_types import keyed_state_type
@@ -22,7 +25,7 @@ from statelift.io.metadata import (
 from statelift.io.stores import Stores
 from statelift.schemas.from_snapshot import type_of
 from statelift.schemas.operator_id import operator_id_of_uid
-from statelift.schemas.snapshots import build
+from statelift.schemas.snapshots import SerializerSnapshot, build
 from statelift.schemas.wire import Writer
 from statelift.state_ops.tables import KeyedTable
 
@@ -73,6 +76,44 @@ def seen(folder: Path, keys: int, *, max_parallelism: int = 128, parallelism: in
         parallelism=parallelism,
         max_parallelism=max_parallelism,
         subtask_states=tuple(subtasks),
+    )
+    metadata = Metadata(version=3, checkpoint_id=1, operator_states=(operator,))
+    stores.put(str(folder / "_metadata"), write_metadata(metadata))
+    return folder
+
+
+def canonical(
+    folder: Path,
+    uid: str,
+    key: SerializerSnapshot,
+    states: tuple[StateMetaInfo, ...],
+    batches: Sequence[EntryBatch],
+    *,
+    unknown: Mapping[int, EntryBatch] = MappingProxyType({}),
+) -> Path:
+    """Write a savepoint of one subtask: ``batches`` of state 0, and entries of state ids that the header does not
+    define. Each stands in its ``key_groups``, whatever its key says."""
+    stores, writer = Stores(), Writer()
+    write_keyed_header(writer, KeyedBackendHeader(key_serializer=key, states=states))
+    with stores.open_write(str(folder / "state")) as out:
+        out.write(writer.getvalue())
+        stream = CanonicalWriter(out=out, base=len(writer.out))
+        for group in range(128):
+            for state, batch in [*((0, batch) for batch in batches), *unknown.items()]:
+                own = batch.take(np.flatnonzero(batch.key_groups == group))
+                if len(own):
+                    stream.write({state: own})
+        stream.finish()
+    handle = KeyGroupsSavepointStateHandle(
+        key_group_range=KeyGroupRange(0, 128),
+        offsets=tuple(stream.offsets.get(group, 0) for group in range(128)),
+        stream=RelativeFileStateHandle(relative_path="state", state_size=len(writer.out) + stream.position),
+    )
+    operator = OperatorState(
+        operator_id=operator_id_of_uid(uid),
+        parallelism=1,
+        max_parallelism=128,
+        subtask_states=(SubtaskState(subtask_index=0, managed_keyed_state=handle),),
     )
     metadata = Metadata(version=3, checkpoint_id=1, operator_states=(operator,))
     stores.put(str(folder / "_metadata"), write_metadata(metadata))

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import statelift
+from statelift.io.memory import Memory
 from statelift.schemas.errors import FormatError, InputError, NameNotFoundError, SqlError, StoreError
 from statelift.state_ops.duckdb_types import to_duckdb, to_duckdb_schema
 from statelift.state_ops.snapshot import KeyedState, Snapshot
@@ -133,7 +134,7 @@ def test_a_state_is_joined_with_a_parquet_file(snapshot: Snapshot, tmp_path: Pat
 
 def test_more_than_the_memory_limit_is_spilled(snapshot: Snapshot) -> None:
     query = "SELECT count(*) AS n FROM (SELECT a.key FROM recent a, recent b, range(2500) ORDER BY ALL)"
-    reader = run_sql(snapshot, query, memory_limit="64MB")
+    reader = run_sql(snapshot, query, memory=Memory.of("420MB"))  # 50 MB of them for DuckDB
     assert reader.read_all().to_pylist() == [{"n": 9_000_000}]
 
 

@@ -6,23 +6,40 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import statelift
 from hypothesis import given
 from hypothesis import strategies as st
 from statelift.io.keyed.backend import KeyedBackend
+from statelift.io.keyed.entries import EntryBatch
+from statelift.io.keyed.meta_info import BackendStateType, StateMetaInfo
+from statelift.io.keyed.state_types import keyed_state_type
 from statelift.io.metadata import KeyGroupRange, read_metadata, write_metadata
+from statelift.schemas.from_snapshot import type_of
+from statelift.schemas.snapshots import build
 from statelift.state_ops.findings import Finding, Tally, ranges
 from statelift.state_ops.snapshot import Snapshot
+from statelift.state_ops.tables import KeyedTable
 from statelift.state_ops.verify import verify
 from statelift.state_ops.verify_files import key_group_range
 from statelift.state_ops.verify_kernels import fingerprints
 
 from ..golden_savepoints import ALL, UIDS, copied, expected, opened
+from .generated import canonical
 
 CANONICAL = "1.20.5/hashmap-canonical"
 HASHMAP = "1.20.5/hashmap-native"
 ROCKSDB = "2.3.0/rocksdb-native"
+COUNT = StateMetaInfo(
+    name="count",
+    backend_state_type=BackendStateType.KEY_VALUE,
+    options=(("KEYED_STATE_TYPE", "VALUE"),),
+    serializers=(
+        ("NAMESPACE_SERIALIZER", build.VOID_NAMESPACE),
+        ("VALUE_SERIALIZER", build.scalar("Long")),
+    ),
+)
 
 
 def faults(snapshot: Snapshot) -> list[Finding]:
@@ -152,6 +169,45 @@ def test_a_misplaced_key_is_shown_with_both_key_groups(tmp_path: Path, prefix: s
     assert {f.where.state for f in found} == {"recent", "user-state"}
     assert {f.where.key_group for f in found} == {40}
     assert tally.entries == 409
+
+
+@pytest.mark.parametrize("own_prefix", [True, False])
+@pytest.mark.parametrize("twice", [True, False])
+def test_a_key_planted_in_another_key_group_is_one_misplaced_key(
+    tmp_path: Path, own_prefix: bool, twice: bool
+) -> None:
+    """user-1 (121) in the block of key group 0 beside a key of that; with ``twice`` in its own as well."""
+    table = KeyedTable(keyed_state_type(COUNT, type_of(build.scalar("String"))), 128)
+    keys = pa.array([f"at-home-{i}" for i in range(1000)])
+    at_home = keys.filter(pa.array(table.key_groups(keys) == 0))
+    rows = pa.RecordBatch.from_pydict({"key": at_home, "value": pa.array([1] * len(at_home))})
+    planted = pa.RecordBatch.from_pydict({"key": pa.array(["user-1"]), "value": pa.array([7])})
+    batches = [table.encode(rows), table.encode(planted, np.zeros(1, np.int32))]
+    if own_prefix:
+        own = table.encode(planted)
+        batches[1] = EntryBatch(key_groups=np.zeros(1, np.int32), keys=own.keys, values=own.values)
+    batches += [table.encode(planted)] if twice else []
+    folder = canonical(tmp_path / "savepoint", "counter", build.scalar("String"), (COUNT,), batches)
+    tally = Tally()
+    [finding] = list(verify(statelift.open(str(folder), uids=["counter"]), tally=tally))
+    assert finding.what == "the key 'user-1' stands in key group 0 and belongs to 121"
+    assert (finding.where.operator, finding.where.state, finding.where.key_group) == ("counter", "count", 0)
+    assert tally.entries == len(at_home) + 1 + twice > 2
+
+
+def test_an_unknown_state_id_in_a_key_group_hides_none_of_its_entries(tmp_path: Path) -> None:
+    table = KeyedTable(keyed_state_type(COUNT, type_of(build.scalar("String"))), 128)
+    keys = pa.array([f"user-{i}" for i in range(1000)])
+    entries = table.encode(pa.RecordBatch.from_pydict({"key": keys, "value": pa.array(range(1000))}))
+    other = entries.take(np.flatnonzero(entries.key_groups == 40)[:3])
+    folder = canonical(
+        tmp_path / "savepoint", "counter", build.scalar("String"), (COUNT,), [entries], unknown={5: other}
+    )
+    tally = Tally()
+    [finding] = list(verify(statelift.open(str(folder)), tally=tally))
+    assert finding.what == "unknown state id 5: 3 entries, the header defines 1 states"
+    assert finding.where.key_group == 40
+    assert tally.entries == 1000
 
 
 def test_an_unknown_state_id_is_told_and_the_rest_of_the_key_group_is_read(tmp_path: Path) -> None:
