@@ -2,7 +2,8 @@
 """Plain bytes to Kryo's bytes: the mirror of :mod:`.kryo_take_kernel`.
 
 The plain bytes are the ordinary encoder's, so they are whole; what can be wrong is a null where Java has none and
-the room in ``out``. Each object is written by itself, never as a reference to an earlier one.
+the room in ``out``. Each object is written by itself, never as a reference to an earlier one; but enum constants,
+which are there only once in Java (and which Kryo 5 does not number).
 """
 
 from __future__ import annotations
@@ -302,6 +303,19 @@ def give_leaf(kind, five, plain, pos, end, out, state):
 
 
 @njit(**PART_OF_KERNEL)
+def _earlier(constant, state, enums):
+    """The number of an enum constant that was written before, else -1; it is there only once in Java."""
+    n = state[k.ENUMS]
+    for i in range(n):
+        if enums[2 * i] == constant:
+            return enums[2 * i + 1]
+    if n < k.MOST_ENUMS:
+        enums[2 * n], enums[2 * n + 1] = constant, state[k.REFS]
+        state[k.ENUMS] = n + 1
+    return np.int64(-1)
+
+
+@njit(**PART_OF_KERNEL)
 def _give_class(code, pool, at, out, state, ids):
     """The class of the alternative at word ``at``: its number, or its name when it comes first."""
     tag = word(code, at + 1)
@@ -324,11 +338,12 @@ def _give_class(code, pool, at, out, state, ids):
 
 @njit(
     int64(
-        _words, _read, int64, int64, int64, int64, _read, int64, int64, uint8[::1], int64[::1], int64[::1]
+        _words, _read, int64, int64, int64, int64, _read, int64, int64, uint8[::1], int64[::1], int64[::1],
+        int64[::1],
     ),
     cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True,
 )  # fmt: skip
-def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state, ids):
+def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state, ids, enums):
     """Write what stands at the place ``row``: the next position in ``plain``, or minus the reason."""
     at = row << 3
     mode, first, form = word(code, at + 1), word(code, at + 3), word(code, at + 4)
@@ -342,32 +357,53 @@ def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state, ids)
         pos += 1
     at = (first + alternative) << 3
     referenced = word(code, at + 6) != 0
+    body = word(code, at + 5) << 3
+    kind = word(code, body)
+    earlier = np.int64(-1)
+    if referenced and not null:
+        if kind == k.ENUM:
+            earlier = _earlier(word(code, at + 4) << 32 | load_i4(plain, pos), state, enums)
+        if earlier < 0:
+            state[k.REFS] += 1
+    mark = np.int64(not null) if earlier < 0 else earlier + 2
     done = True
     if forced >= 0:
         if nulls or referenced:
-            done = put(out, state, np.int64(not null), 1)
+            done = put_units(out, state, mark)
     elif mode == k.KNOWN:
-        done = put(out, state, np.int64(not null), 1)
+        done = put_units(out, state, mark)
     elif mode == k.TAGGED:
         if null:
             done = put(out, state, np.int64(0), 1)
         else:
             done = _give_class(code, pool, at, out, state, ids)
             if referenced:
-                done = done and put(out, state, np.int64(1), 1)
+                done = done and put_units(out, state, mark)
     if not done:
         return _FULL
+    if earlier >= 0:
+        return pos + 4
     if null:
         return pos if mode != k.PRIMITIVE else np.int64(-NULL)
-    body = word(code, at + 5) << 3
-    kind = word(code, body)
     if kind <= k.LAST_LEAF:
         return give_leaf(kind, five, plain, pos, end, out, state)
     inner = word(code, body + 1)
     if kind == k.CLASS:
         for i in range(inner):
             pos = give(
-                code, pool, word(code, body + 2) + i, _NONE, _NO, five, plain, pos, end, out, state, ids
+                code,
+                pool,
+                word(code, body + 2) + i,
+                _NONE,
+                _NO,
+                five,
+                plain,
+                pos,
+                end,
+                out,
+                state,
+                ids,
+                enums,
             )
             if pos < 0:
                 return pos
@@ -402,7 +438,7 @@ def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state, ids)
                 one = get_1(plain, probe + (form & k.FLAGGED))
             several = several or (told >= 0 and told != one)
             told = one
-            probe = give(code, pool, inner, _NONE, _NO, five, plain, probe, end, out, state, ids)
+            probe = give(code, pool, inner, _NONE, _NO, five, plain, probe, end, out, state, ids, enums)
             if probe < 0:
                 state[k.OUT] = kept
                 return probe
@@ -432,7 +468,7 @@ def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state, ids)
         return _FULL
     for i in range(n * each):
         place = word(code, body + 2) if kind == k.MAP and i & 1 else inner
-        pos = give(code, pool, place, told, maybe, five, plain, pos, end, out, state, ids)
+        pos = give(code, pool, place, told, maybe, five, plain, pos, end, out, state, ids, enums)
         if pos < 0:
             return pos
     return pos
@@ -449,12 +485,15 @@ def give_rows(code, pool, row, five, plain, offsets, out, stops, classes, failur
 
     failure gets (reason, row) where a row cannot be written, or OVERFLOW.
     """
-    state = np.zeros(3, np.int64)
+    state = np.zeros(k.WORDS, np.int64)
     ids = np.empty(classes, np.int64)
+    enums = np.empty(2 * k.MOST_ENUMS, np.int64)
     for i in range(offsets.size - 1):
-        state[k.NAMES] = 0
+        state[k.NAMES], state[k.REFS], state[k.ENUMS] = 0, 0, 0
         ids[:] = -1
-        pos = give(code, pool, row, _NONE, _NO, five, plain, offsets[i], offsets[i + 1], out, state, ids)
+        pos = give(
+            code, pool, row, _NONE, _NO, five, plain, offsets[i], offsets[i + 1], out, state, ids, enums
+        )
         if pos != offsets[i + 1]:
             failure[0] = -pos if pos < 0 else BAD_LENGTH
             failure[1] = i

@@ -30,14 +30,18 @@ STRING, BYTES, INTS, LONGS, ONES, TWOS, FOURS, EIGHTS = _next(8)
 UUID, BIT_SET, BIG_INTEGER, BIG_DECIMAL, DATE, STAMP = _next(6)
 INSTANT, DURATION, LOCAL_DATE, LOCAL_TIME, LOCAL_DATE_TIME = _next(5)
 LAST_LEAF = LOCAL_DATE_TIME
-CLASS = next(_number)  # fields, row of the first
 ENUM = next(_number)  # constants
+LAST_SHARED = ENUM
+"""Up to here a reference to an earlier object is read as that object once more."""
+CLASS = next(_number)  # fields, row of the first
 COLLECTION = next(_number)  # row of the element, 1 if a comparator comes with it
 MAP = next(_number)  # row of the key, row of the value, 1 if a comparator comes with it
 ARRAY = next(_number)  # row of the element
 
 # The words of a kernel's state
-OUT, REFS, NAMES = range(3)
+OUT, REFS, NAMES, ENUMS = range(4)
+WORDS = 4
 DISCARD = -1
 """In the place of OUT: nothing is written, only the end of the value is looked for."""
 MOST_NAMES = 64
+MOST_ENUMS = 64

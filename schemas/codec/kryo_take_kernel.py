@@ -358,6 +358,16 @@ def take_leaf(kind, five, buf, pos, end, out, state):
 
 
 @njit(**PART_OF_KERNEL)
+def _take_enum(constants, buf, pos, end, out, state):
+    n, pos = varint(buf, pos, end)
+    if pos < 0:
+        return _SHORT
+    if n < 1 or n > constants:
+        return _BAD
+    return pos if put(out, state, n - 1, 4) else _FULL
+
+
+@njit(**PART_OF_KERNEL)
 def _named(code, pool, first, n, buf, pos, end):
     """The alternative whose name stands at ``pos``, or -1."""
     for i in range(n):
@@ -429,6 +439,7 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state, names,
     at = (first + max(alternative, 0)) << 3
     body = word(code, at + 5) << 3
     kind = word(code, body)
+    what = kind | word(code, at + 4) << 8
     meant = np.int64(-1)
     if not null and word(code, at + 6):
         reference, pos = varint(buf, pos, end)
@@ -441,7 +452,7 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state, names,
         elif reference == 1:
             number = state[k.REFS]
             if number < where.size:
-                where[number], kinds[number] = pos, kind
+                where[number], kinds[number] = pos, what
             state[k.REFS] = number + 1
         else:
             meant = reference - 2
@@ -449,7 +460,7 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state, names,
                 return _BAD
             if state[k.OUT] < 0:
                 return pos
-            if meant >= where.size or kind > k.LAST_LEAF or kinds[meant] != kind:
+            if meant >= where.size or kind > k.LAST_SHARED or kinds[meant] != what:
                 return _BAD
     elif not null and or_null:
         if pos >= end:
@@ -465,11 +476,13 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state, names,
         return pos if form & k.FLAGGED else _BAD
     if form & k.CHOICE and not put(out, state, alternative, 1):
         return _FULL
-    if meant >= 0:
-        stop = take_leaf(kind, five, buf, where[meant], end, out, state)
-        return stop if stop < 0 else pos
-    if kind <= k.LAST_LEAF:
-        return take_leaf(kind, five, buf, pos, end, out, state)
+    if kind <= k.LAST_SHARED:
+        start = where[meant] if meant >= 0 else pos
+        if kind == k.ENUM:
+            stop = _take_enum(word(code, body + 1), buf, start, end, out, state)
+        else:
+            stop = take_leaf(kind, five, buf, start, end, out, state)
+        return pos if meant >= 0 and stop >= 0 else stop
     if kind == k.CLASS:
         inner = word(code, body + 2)
         for i in range(word(code, body + 1)):
@@ -480,13 +493,6 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state, names,
                 return pos
         return pos
     n = np.int64(0)
-    if kind == k.ENUM:
-        n, pos = varint(buf, pos, end)
-        if pos < 0:
-            return _SHORT
-        if n < 1 or n > word(code, body + 1):
-            return _BAD
-        return pos if put(out, state, n - 1, 4) else _FULL
     inner = word(code, body + 1)
     each = np.int64(1)
     comparator = np.int64(0)
@@ -555,7 +561,7 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state, names,
 def take_rows(code, pool, row, five, buf, starts, ends, out, stops, where, kinds, failure):
     """Each row [starts[i], ends[i]) of ``buf`` as plain bytes that end at stops[i] of ``out``; a row that is no value
     of the shape, to its last byte, has none and stops[i] is minus one. failure[0] is 1 where ``out`` is full."""
-    state = np.zeros(3, np.int64)
+    state = np.zeros(k.WORDS, np.int64)
     names = np.empty(k.MOST_NAMES, np.int64)
     done = np.int64(0)
     for i in range(starts.size):
@@ -576,7 +582,7 @@ def take_rows(code, pool, row, five, buf, starts, ends, out, stops, where, kinds
 @njit(**PART_OF_KERNEL)
 def end_of_shape(code, pool, row, five, buf, pos, end):
     """The position behind a value of a shape, or minus the reason."""
-    state = np.zeros(3, np.int64)
+    state = np.zeros(k.WORDS, np.int64)
     state[k.OUT] = k.DISCARD
     names = np.empty(k.MOST_NAMES, np.int64)
     none = np.empty(0, np.uint8)

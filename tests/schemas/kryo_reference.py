@@ -82,6 +82,8 @@ class Kryo:
         self.five = version == 5
         self.registered = registered
         self.names: dict[str, int] = {}
+        self.objects = 0
+        self.enums: dict[tuple[str, str], int] = {}
 
     def string(self, text: str) -> bytes:
         units = list(text_to_units(text))
@@ -158,11 +160,22 @@ class Kryo:
             if value is None:
                 return b"\0"
             one, value = self.chosen(node, value)
-            return b"\1" + self.body(one, value, place)
+            return self.marked(one, value, place, b"\1")
         if value is None:
             return b"\0"
         one, value = self.chosen(node, value)
-        return self.tag(one) + (b"\1" if self.referenced(one) else b"") + self.body(one, value, place)
+        return self.tag(one) + self.marked(one, value, place, b"")
+
+    def marked(self, node: t.DataType, value: Any, place: str, flag: bytes) -> bytes:
+        """A body behind the mark of a new object, or the number of one that came before; else behind ``flag``."""
+        if not self.referenced(node):
+            return flag + self.body(node, value, place)
+        if isinstance(node, t.EnumType):
+            known = self.enums.setdefault((node.class_name, value), self.objects)
+            if known != self.objects:
+                return varint(known + 2)
+        self.objects += 1
+        return b"\1" + self.body(node, value, place)
 
     def body(self, node: t.DataType, value: Any, place: str) -> bytes:
         inside = "typed" if place == "field" or (place == "typed" and self.five) else "tagged"
@@ -215,7 +228,7 @@ class Kryo:
         if value is None:
             return b"\0"
         one, value = self.chosen(node, value)
-        return (b"\1" if nulls or self.referenced(one) else b"") + self.body(one, value, place)
+        return self.marked(one, value, place, b"\1" if nulls else b"")
 
     def leaf(self, name: str, value: Any) -> bytes:
         order = "<" if self.five else ">"
