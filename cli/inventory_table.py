@@ -85,12 +85,9 @@ def _remarks(found: Overview) -> list[Text]:
     for operator in found.operators:
         lines += [Text(f"note: {operator.operator}: {remark}") for remark in operator.remarks]
         for state in operator.states:
-            if state.opaque:
-                lines.append(
-                    Text(
-                        f"not decoded, carried as bytes: {state.name} of {operator.uid or operator.id} ({state.opaque})"
-                    )
-                )
+            how = "not decoded, carried as bytes" if state.decoded == "none" else "not decoded in part"
+            for part in state.opaque:
+                lines.append(Text(f"{how}: {state.name} of {operator.operator} ({part})"))
     bare = [o.uid or o.id + (f" ({o.name})" if o.name else "") for o in found.operators if not _is_shown(o)]
     if bare:
         lines.append(Text(f"without state: {', '.join(bare)}"))

@@ -37,6 +37,14 @@ types_option = click.option(
     "--types", "types", metavar="FILE",
     help="A YAML file of the fields of classes that the snapshot does not say: subclasses of POJOs, Kryo's classes.",
 )  # fmt: skip
+sql_plan_option = click.option(
+    "--sql-plan", metavar="FILE",
+    help="The job's compiled plan (COMPILE PLAN): names the columns of SQL rows, else f0, f1, …, and the uids.",
+)  # fmt: skip
+ddl_option = click.option(
+    "--ddl", metavar="FILE",
+    help='CREATE TABLE "uid"."state" (column TYPE, …): names the columns of SQL rows where there is no plan.',
+)  # fmt: skip
 wide_times_option = click.option(
     "--wide-times", is_flag=True,
     help="Give Instant, LocalDate and the like in their parts: those beyond 1677 to 2262 have no other form.",
@@ -54,6 +62,8 @@ class Source:
     types: str | None = None
     uids_file: Path | None = None
     wide_times: bool = False
+    sql_plan: str | None = None
+    ddl: str | None = None
     memory_limit: str | None = None
 
     def open(self, uids: Iterable[str] = ()) -> Snapshot:
@@ -68,6 +78,8 @@ class Source:
             path_map=[parse_path_map(text) for text in self.path_map],
             types=self.types,
             wide_times=self.wide_times,
+            sql_plan=self.sql_plan,
+            ddl=self.ddl,
             memory_limit=self.memory_limit,
         )
 
@@ -81,7 +93,11 @@ def snapshot_options(command: F) -> F:
         source = Source(**{name: given.pop(name) for name in named})
         return command(source=source, **given)
 
-    for option in (endpoint_option, path_map_option, types_option, uids_option, click.argument("savepoint")):
+    options = (
+        endpoint_option, path_map_option, types_option, uids_option, sql_plan_option, ddl_option,
+        click.argument("savepoint"),
+    )  # fmt: skip
+    for option in options:
         with_source = option(with_source)
     return with_source  # type: ignore[return-value]
 

@@ -59,5 +59,6 @@ def _operator(operator: OperatorInventory) -> Mapping[str, Any]:
 def _state(state: StateInventory) -> Mapping[str, Any]:
     return {
         "operator": state.operator, "state": state.name, "kind": state.kind, "entries": state.entries,
-        "bytes": state.nbytes, **type_columns(state.types), "not decoded": state.opaque,
+        "bytes": state.nbytes, **type_columns(state.types), "not decoded": "; ".join(map(str, state.opaque)) or None,
+        "damaged": state.damaged,
     }  # fmt: skip

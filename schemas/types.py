@@ -6,6 +6,7 @@ given by :mod:`.codec.shapes`. Nodes are built from snapshots by :mod:`.from_sna
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -408,6 +409,33 @@ def opaque_in(node: DataType) -> OpaqueType | None:
         if found is not None:
             return found
     return None
+
+
+def opaque_parts(node: DataType, path: str) -> Iterator[tuple[str, OpaqueType]]:
+    """Every opaque node below ``path`` and where it is: ``value.tags[]``, ``value.counts.key``, ``value@Subclass``."""
+    match node:
+        case OpaqueType():
+            yield path, node
+        case ListType() | ArrayDataType():
+            yield from opaque_parts(node.element, f"{path}[]")
+        case MapType() | MapDataType():
+            yield from opaque_parts(node.key, f"{path}.key")
+            yield from opaque_parts(node.value, f"{path}.value")
+        case PojoType():
+            yield from _opaque_fields(node.fields, path + ".")
+            yield from _opaque_fields((*node.registered, *node.non_registered), path + "@")
+        case TupleType() | RowType() | RowDataType() | ClassType():
+            yield from _opaque_fields(node.fields, path + ".")
+        case UnionType():
+            yield from _opaque_fields(node.alternatives, path + ".")
+        case _:
+            for child in node.children():
+                yield from opaque_parts(child, path)
+
+
+def _opaque_fields(fields: tuple[Field, ...], before: str) -> Iterator[tuple[str, OpaqueType]]:
+    for part in fields:
+        yield from opaque_parts(part.type, before + part.name)
 
 
 def opaque_at_end(node: DataType) -> bool:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..io.keyed.backend import KeyedBackend
 from ..io.metadata import streams_of
 from ..schemas.errors import StateliftError, Where
+from .damage import Damage
 from .findings import ranges
 from .in_flight import InFlight
-from .snapshot import BroadcastState, KeyedState, Operator, OperatorListState, Snapshot, State
+from .snapshot import BroadcastState, KeyedState, OpaquePart, Operator, OperatorListState, Snapshot, State
+from .tables import KeyedTable
 
 COUNTED_BYTES = 64 << 20
 """Up to so many bytes of state the entries are counted when nothing else is asked."""
@@ -25,7 +27,8 @@ class StateInventory:
 
     ``columns`` are names and Arrow types of its table. ``entries`` is None where they were not counted; ``estimated``
     where RocksDB's own figures are added up. ``nbytes`` are those of its keys and values, not of the files, and None
-    where not counted. ``opaque`` says what is undecoded.
+    where not counted. ``opaque`` are the parts of its values that are carried as bytes, ``decoded`` whether there is
+    anything beside them; ``damaged`` how many entries do not decode, and ``damage`` why the first of them do not.
     """
 
     operator: str
@@ -33,7 +36,10 @@ class StateInventory:
     kind: str
     types: Mapping[str, str]
     columns: Mapping[str, str]
-    opaque: str | None
+    decoded: Literal["all", "part", "none"]
+    opaque: tuple[OpaquePart, ...]
+    damaged: int | None = None
+    damage: tuple[str, ...] = ()
     entries: int | None = None
     estimated: bool = False
     nbytes: int | None = None
@@ -58,6 +64,15 @@ class OperatorInventory:
     states: tuple[StateInventory, ...]
     remarks: tuple[str, ...]
     problems: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Total:
+    """What was counted of a keyed state."""
+
+    entries: int = 0
+    nbytes: int = 0
+    damage: Damage = field(default_factory=Damage)
 
 
 def inventory(
@@ -92,6 +107,8 @@ def _stored(operator: Operator) -> tuple[int, list[str]]:
 def _operator(operator: Operator, nbytes: int, missing: list[str], counted: bool) -> OperatorInventory:
     opened = operator.states  # finds the problems
     problems = [str(problem) for problem in operator.problems] + missing
+    backends = operator.keyed_backends.values()
+    problems += [f"{backend.hidden} (operator {operator.label})" for backend in backends if backend.hidden]
     keyed = _keyed(operator, problems) if counted else None
     states = [_state(state, problems, keyed) for state in opened]
     return OperatorInventory(
@@ -111,10 +128,10 @@ def _operator(operator: Operator, nbytes: int, missing: list[str], counted: bool
     )
 
 
-def _keyed(operator: Operator, problems: list[str]) -> dict[str, tuple[int, int]]:
-    """Entries and bytes of the keyed states by name; each backend is read once for all of them, and state by state
-    where that fails. A state that cannot be read to its end is not there."""
-    totals: dict[str, tuple[int, int]] = {}
+def _keyed(operator: Operator, problems: list[str]) -> dict[str, _Total]:
+    """Totals of the keyed states by name; each backend is read once for all of them, and state by state where that
+    fails. A state that cannot be read to its end is not there."""
+    totals: dict[str, _Total] = {}
     broken: set[str] = set()
     for backend in (*operator.keyed_backends.values(), *operator.raw_timers.values()):
         try:
@@ -127,25 +144,37 @@ def _keyed(operator: Operator, problems: list[str]) -> dict[str, tuple[int, int]
                 except StateliftError as error:
                     broken.add(state.name)
                     problems.append(str(error.at(Where(operator=operator.label, state=state.name))))
-        for name, (entries, nbytes) in found.items():
-            before = totals.get(name, (0, 0))
-            totals[name] = before[0] + entries, before[1] + nbytes
+        for name, own in found.items():
+            total = totals.setdefault(name, _Total())
+            total.entries += own.entries
+            total.nbytes += own.nbytes
+            total.damage.count += own.damage.count
+            total.damage.errors += own.damage.errors
     return {name: total for name, total in totals.items() if name not in broken}
 
 
-def _totals(backend: KeyedBackend, wanted: frozenset[int]) -> dict[str, tuple[int, int]]:
-    totals = {backend.states[number].name: (0, 0) for number in wanted}
+def _totals(backend: KeyedBackend, wanted: frozenset[int]) -> dict[str, _Total]:
+    totals = {number: _Total() for number in wanted}
+    tables = {
+        number: KeyedTable(backend.states[number], backend.max_parallelism, wide_times=True)
+        for number in wanted
+    }
     for window in backend.windows(None, wanted):
         for number, batch in window.items():
-            entries, nbytes = totals[backend.states[number].name]
-            totals[backend.states[number].name] = entries + len(batch), nbytes + batch.nbytes
-    return totals
+            total = totals[number]
+            total.entries += len(batch)
+            total.nbytes += batch.nbytes
+            for _ in total.damage.sound(tables[number], batch):
+                pass
+    return {backend.states[number].name: total for number, total in totals.items()}
 
 
-def _state(state: State, problems: list[str], keyed: Mapping[str, tuple[int, int]] | None) -> StateInventory:
+def _state(state: State, problems: list[str], keyed: Mapping[str, _Total] | None) -> StateInventory:
     """``keyed`` are the totals of the keyed states, None where nothing is counted."""
+    where = Where(operator=state.operator.label, state=state.name)
     entries: int | None = None
     nbytes: int | None = None
+    damage = Damage()
     columns: dict[str, str] = {}
     estimated = False
     try:
@@ -154,23 +183,41 @@ def _state(state: State, problems: list[str], keyed: Mapping[str, tuple[int, int
             entries = _estimate(state) if isinstance(state, KeyedState) else None
             estimated = entries is not None
         elif isinstance(state, KeyedState):
-            entries, nbytes = keyed.get(state.name, (None, None))
+            if state.name in keyed:
+                total = keyed[state.name]
+                entries, nbytes, damage = total.entries, total.nbytes, total.damage
         elif isinstance(state, (OperatorListState, BroadcastState)):
             entries, nbytes = state.count(), _element_bytes(state)
+            _decode_elements(state)
     except StateliftError as error:
-        problems.append(str(error.at(Where(operator=state.operator.label, state=state.name))))
-    opaque = state.opaque
+        problems.append(str(error.at(where)))
+    if damage.count:
+        said = f"{damage.count:,} of {entries:,} entries do not decode, the first: "
+        problems.append(said + str(damage.errors[0].at(where)))
     return StateInventory(
         operator=state.operator.label,
         name=state.name,
         kind=state.kind,
         types={part: str(kind) for part, kind in state.types.items()},
         columns=columns,
-        opaque=f"{opaque.class_name}: {opaque.reason}" if opaque else None,
+        decoded=state.decoded,
+        opaque=state.opaque_parts,
+        damaged=damage.count if keyed is not None else None,
+        damage=tuple(str(error.at(where)) for error in damage.errors),
         entries=entries,
         estimated=estimated,
         nbytes=nbytes,
     )
+
+
+def _decode_elements(state: OperatorListState | BroadcastState) -> None:
+    """Raise FormatError for the first element that does not decode."""
+    for _, backend in state.parts:
+        wide = replace(backend, wide_times=True)
+        if isinstance(state, BroadcastState):
+            wide.entries(state.type)
+        else:
+            wide.elements(state.type)
 
 
 def _element_bytes(state: OperatorListState | BroadcastState) -> int:
@@ -194,7 +241,11 @@ def _remarks(operator: Operator) -> tuple[str, ...]:
     for subtask, backend in operator.keyed_backends.items():
         for remark in backend.remarks:
             subtasks.setdefault(remark, []).append(subtask)
-    return tuple(f"{remark} (subtask {ranges(own)})" for remark, own in subtasks.items())
+    remarks = [f"{remark} (subtask {ranges(own)})" for remark, own in subtasks.items()]
+    unnamed = [state.name for state in operator.states if state.has_unnamed_columns]
+    if operator.columns and unnamed:
+        remarks.append(f"the names of all columns are not known of {', '.join(unnamed)}")
+    return tuple(remarks)
 
 
 def _other(operator: Operator) -> tuple[str, ...]:

@@ -113,9 +113,16 @@ class Job:
 def opened_for(plan: Plan, url: str, stores: Stores, *, path_map: Sequence[tuple[str, str]] = ()) -> Snapshot:
     """A snapshot opened as the plan reads and writes it: its source, or the target."""
     return open_snapshot(
-        url, stores=stores, uids=plan.uids, path_map=path_map, types=plan.types, wide_times=plan.wide_times,
+        url,
+        stores=stores,
+        uids=plan.uids,
+        path_map=path_map,
+        types=plan.types,
+        wide_times=plan.wide_times,
+        sql_plan=plan.sql_plan,
+        ddl=plan.ddl,
         memory_limit=plan.memory_limit,
-    )  # fmt: skip
+    )
 
 
 def prepare(plan: Plan, stores: Stores | None = None, *, path_map: Sequence[tuple[str, str]] = ()) -> Job:

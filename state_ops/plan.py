@@ -79,6 +79,12 @@ class Plan(_Model):
         default=False,
         description="times of Java (Instant, LocalDate, …) as structs of their parts, which hold all that there are",
     )
+    sql_plan: str | None = Field(
+        default=None, description="a compiled plan of Flink SQL, which names the columns of SQL rows"
+    )
+    ddl: str | None = Field(
+        default=None, description='a file of CREATE TABLE "operator"."state" (…), which names them too'
+    )
     overwrite: bool = Field(default=False, description="replace a snapshot that stands at the target")
     memory_limit: str | None = Field(
         default=None, description="of the process that carries it out, as 512MB; left out: none"

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,8 @@ from ..schemas.operator_id import operator_id_of_uid
 from ..schemas.subclasses import subclasses_of, told
 from .class_types import Types, declared
 from .in_flight import InFlight, in_flight
+from .sql_columns import ColumnNames, has_unnamed, named
+from .sql_sources import column_names
 from .tables import KeyedTable
 from .values import values as json_values
 
@@ -41,6 +43,18 @@ class Problem:
 
     def __str__(self) -> str:
         return str(self.error)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpaquePart:
+    """A part of a state's values that is not decoded: ``path`` as in SQL, the class that wrote it, and why."""
+
+    path: str
+    class_name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.class_name}, {self.reason}"
 
 
 class State(ABC):
@@ -70,6 +84,34 @@ class State(ABC):
         """The rows of the table (of a map: its entries); reads the state."""
 
     @property
+    def opaque_parts(self) -> tuple[OpaquePart, ...]:
+        """What of the state no codec reads, by its place; it is carried as bytes."""
+        return tuple(
+            OpaquePart(path=path, class_name=node.class_name, reason=node.reason)
+            for name, part in self.types.items()
+            for path, node in t.opaque_parts(part, name)
+        )
+
+    @property
+    def has_unnamed_columns(self) -> bool:
+        """Whether there are SQL rows in the state whose columns have no names."""
+        return any(map(has_unnamed, self.types.values()))
+
+    @property
+    def decoded(self) -> Literal["all", "part", "none"]:
+        """How much of the values is decoded; of those of which nothing is, the column is their bytes."""
+        value = self.types.get("value")
+        if value is None or not self.opaque_parts:
+            return "all"
+        within = value.inner if isinstance(value, t.TtlType) else value
+        whole = t.opaque_in(value) is not None and not self._reads_to_opaque(value)
+        return "none" if whole or isinstance(within, t.OpaqueType) else "part"
+
+    def _reads_to_opaque(self, value: t.DataType) -> bool:
+        """Whether what stands before an opaque part is decoded: in values whose end is known."""
+        return False
+
+    @property
     def opaque(self) -> t.OpaqueType | None:
         """What of the value is carried as bytes, or None where all is decoded."""
         value = self.types.get("value")
@@ -96,6 +138,9 @@ class KeyedState(State):
     @property
     def kind(self) -> str:  # type: ignore[override]
         return self.type.kind
+
+    def _reads_to_opaque(self, value: t.DataType) -> bool:
+        return self.kind != "list" and t.opaque_at_end(value)
 
     @cached_property
     def table(self) -> KeyedTable:
@@ -212,11 +257,13 @@ def _located(state: OperatorListState | BroadcastState, read: Callable[[], Any])
 
 @dataclass(frozen=True, eq=False)
 class Operator:
-    """One operator of a snapshot. ``uid`` is known from the snapshot (Flink 2.x) or from names that were given."""
+    """One operator of a snapshot. ``uid`` is known from the snapshot (Flink 2.x) or from names that were given;
+    ``columns`` know the names of its SQL rows' columns."""
 
     meta: OperatorState
     uid: str | None
     opener: StreamOpener
+    columns: tuple[ColumnNames, ...] = ()
     problems: list[Problem] = field(default_factory=list)
 
     @property
@@ -259,7 +306,7 @@ class Operator:
             node for one in opened.values() for state in one.states for node in state.nodes()
         )
         for one in opened.values():
-            one.states = [state.told(known) for state in one.states]
+            one.states = [self._named(state.told(known)) for state in one.states]
         return opened
 
     @cached_property
@@ -271,7 +318,10 @@ class Operator:
             raw = open_raw_keyed(handle, self.opener, self.max_parallelism) if handle is not None else None
             return raw if isinstance(raw, KeyedBackend) else None
 
-        return dict(self._open(timers))
+        opened = dict(self._open(timers))
+        for one in opened.values():
+            one.states = [self._named(state) for state in one.states]
+        return opened
 
     @cached_property
     def operator_backends(self) -> dict[int, OperatorBackend]:
@@ -284,9 +334,29 @@ class Operator:
         opened = dict(self._open(managed))
         known = subclasses_of(state.value for one in opened.values() for state in one.states)
         return {
-            subtask: replace(one, states=[replace(s, value=told(s.value, known)) for s in one.states])
+            subtask: replace(
+                one, states=[self._named_elements(replace(s, value=told(s.value, known))) for s in one.states]
+            )
             for subtask, one in opened.items()
         }
+
+    def _named(self, state: KeyedStateType) -> KeyedStateType:
+        """The state with the names of its SQL rows' columns, as far as they are known."""
+        for source in self.columns:
+            rows = source.rows(self.meta.operator_id, state.name, state.value)
+            state = replace(
+                state,
+                key=named(state.key, rows.key),
+                map_key=named(state.map_key, rows.map_key) if state.map_key is not None else None,
+                value=named(state.value, rows.value) if state.value is not None else None,
+            )
+        return state
+
+    def _named_elements(self, state: OperatorStateType) -> OperatorStateType:
+        for source in self.columns:
+            rows = source.rows(self.meta.operator_id, state.name, state.value)
+            state = replace(state, value=named(state.value, rows.value))
+        return state
 
     def _open(self, opened: Callable[[SubtaskState], B | None]) -> Iterator[tuple[int, B]]:
         for subtask in sorted(self.meta.subtask_states, key=lambda s: s.subtask_index):
@@ -365,7 +435,7 @@ class Snapshot:
         if self.opener.wide_times:
             return self
         opener = replace(self.opener, wide_times=True)
-        operators = tuple(Operator(one.meta, one.uid, opener) for one in self.operators)
+        operators = tuple(Operator(one.meta, one.uid, opener, one.columns) for one in self.operators)
         return Snapshot(self.url, self.metadata, opener, operators)
 
     def state(self, operator: str, name: str) -> State:
@@ -401,6 +471,8 @@ def open_snapshot(
     path_map: Iterable[tuple[str, str]] = (),
     types: Types | str | None = None,
     wide_times: bool = False,
+    sql_plan: str | None = None,
+    ddl: str | None = None,
     memory_limit: str | int | None = None,
 ) -> Snapshot:
     """Open the snapshot at ``url``: a folder or its ``_metadata``, on the local disk or in any store.
@@ -409,6 +481,8 @@ def open_snapshot(
     (old, new) prefixes for files that were moved. ``types`` are the fields of classes that the snapshot does not
     say: a YAML file, or what would stand in it. ``wide_times`` gives times of Java (Instant, LocalDate, …) as structs
     of their parts, which hold all of them; without it those beyond 64 bits of nanoseconds are an error.
+    ``sql_plan`` is a compiled plan of Flink SQL (a path or URL), ``ddl`` a file of CREATE TABLE "operator"."state" (…):
+    they name the columns of SQL rows, which are f0, f1, … where neither does.
     ``memory_limit``, as ``512MB``, is what the process may take while the snapshot is read (see :class:`Memory`).
 
     Raises StoreError where there is no ``_metadata``, FormatError where it is damaged, InputError for a limit that is
@@ -436,9 +510,11 @@ def open_snapshot(
         wide_times=wide_times,
         memory=Memory.of(memory_limit),
     )
-    known = {operator_id_of_uid(uid): uid for uid in uids}
+    columns = column_names(sql_plan, ddl, stores)
+    told_uids = [*uids, *(uid for source in columns for uid in source.uids())]
+    known = {operator_id_of_uid(uid): uid for uid in told_uids}
     operators = tuple(
-        Operator(meta, meta.operator_uid or known.get(meta.operator_id), opener)
+        Operator(meta, meta.operator_uid or known.get(meta.operator_id), opener, columns)
         for meta in metadata.operator_states
     )
     return Snapshot(parent(at), metadata, opener, operators)

@@ -16,6 +16,7 @@ from ..io.metadata import KeyGroupRange
 from ..schemas import types as t
 from ..schemas.errors import StateliftError, Where
 from ..schemas.hashing import stability
+from .damage import Damage
 from .findings import Examples, Finding, Progress, fault, is_format_gap, key_groups_text, of_error, unchecked
 from .tables import KeyedTable
 from .verify_kernels import fingerprints
@@ -161,7 +162,7 @@ class _Unit:
     wanted: frozenset[int] | None
     stands_in: int | None = None
     counts: dict[int, int] = field(default_factory=dict)
-    broken: dict[int, Examples] = field(default_factory=dict)
+    broken: dict[int, Damage] = field(default_factory=dict)
     misplaced: dict[int, Examples] = field(default_factory=dict)
     unknown: dict[int, int] = field(default_factory=dict)
     held: dict[int, list[tuple[Groups, Fingerprints]]] = field(default_factory=dict)
@@ -175,7 +176,7 @@ class _Unit:
                 continue
             self.counts[state] = self.counts.get(state, 0) + len(batch)
             table = self.check.tables[state]
-            for rows in self._decodable(state, table, batch):
+            for rows in self.broken.setdefault(state, Damage()).sound(table, batch):
                 self._check_places(state, table, *rows)
             self._hold(state, batch)
 
@@ -183,35 +184,13 @@ class _Unit:
         for state in self.held:
             self._settle(state, None)
 
-    # -- decoding ------------------------------------------------------------------------------------------
-
-    def _decodable(
-        self, state: int, table: KeyedTable, batch: EntryBatch
-    ) -> Iterator[tuple[EntryBatch, pa.RecordBatch]]:
-        """The batch without the entries that do not decode. Where those are many, the rest is left."""
-        pending = [batch]
-        while pending:
-            part = pending.pop()
-            try:
-                yield part, table.decode(part)
-                continue
-            except StateliftError as error:
-                where = Where(state=table.type.name).within(self.check.where)
-                broken = self.broken.setdefault(
-                    state, Examples("entries do not decode or were left out behind them", where, [])
-                )
-                if len(part) == 1:
-                    group = Where(key_group=self._group(int(part.key_groups[0])))
-                    broken.add(of_error(error, group.within(where)))
-                    continue
-            if broken.count >= len(broken.found) and len(broken.found) >= 5:
-                broken.count += len(part)
-                continue
-            half = len(part) // 2
-            pending += [part.slice(half, len(part)), part.slice(0, half)]
-
-    def _group(self, own: int) -> int:
-        return own if self.stands_in is None else self.stands_in
+    def _broken(self, state: int, damage: Damage) -> Iterator[Finding]:
+        where = Where(state=self.check.name(state)).within(self.check.where)
+        examples = Examples("entries do not decode or were left out behind them", where, [])
+        for error in damage.errors:
+            examples.add(of_error(error, where))
+        examples.count = damage.count
+        yield from examples
 
     # -- places --------------------------------------------------------------------------------------------
 
@@ -302,7 +281,9 @@ class _Unit:
             else:
                 what = f"unknown state id {state}: {count} entries, the header defines {known} states"
                 yield fault(what, where)
-        for examples in (*self.broken.values(), *self.misplaced.values()):
+        for state, damage in self.broken.items():
+            yield from self._broken(state, damage)
+        for examples in self.misplaced.values():
             yield from examples
         try:
             yield from self._duplicates()

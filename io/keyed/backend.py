@@ -76,6 +76,16 @@ class KeyedBackend:
             return len(self.header.states)
         return self.header.state_count
 
+    @property
+    def hidden(self) -> str | None:
+        """Which states an unknown serializer hides, of those that the header counts; None where it hides none."""
+        header = self.header
+        if not isinstance(header, RawKeyedHeader) or self.source is not None:
+            return None
+        count = header.state_count - len(self.states)
+        which = f"the last {count} of {header.state_count} states" if self.states else "the states"
+        return f"{which} cannot be told apart: {header.reason.what}"
+
     def windows(
         self,
         key_groups: KeyGroupRange | None = None,
