@@ -155,7 +155,7 @@ def _list(flavour: str) -> Callable[[_Parser, Options], t.DataType]:
     def rule(parser: _Parser, options: Options) -> t.DataType:
         class_name = options.text("class_name", None)
         flag = options.word("element_flag", "", ("", *_FLAGS))
-        framing = options.word("framing", "i4", ("i4", "block"))
+        framing = options.word("framing", "i4", ("i4", "block", "rest"))
         element = parser.inner()
         if flavour == "array" and not flag and class_name is None:
             if element == t.scalar("byte"):

@@ -115,13 +115,14 @@ class ListType(DataType):
     """A count, then the elements. ``element_flag`` is what tells null elements: a byte before each one, or a mask
     of bits before them all.
 
-    ``flavour`` names the collection where Arrow does not. ``framing`` is the count: an i4, or Avro's blocks.
+    ``flavour`` names the collection where Arrow does not. ``framing`` is the count: an i4, Avro's blocks, or none (the
+    elements go on to the end of what holds them).
     """
 
     element: DataType
     flavour: Literal["list", "set", "array"] = "list"
     element_flag: Literal["none", "is_null", "is_present", "mask"] = "none"
-    framing: Literal["i4", "block"] = "i4"
+    framing: Literal["i4", "block", "rest"] = "i4"
     class_name: str | None = None
 
     def children(self) -> tuple[DataType, ...]:

@@ -371,19 +371,26 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                 else:
                     set_word(stack, depth * _F + START, a)
                     set_word(stack, depth * _F + LOOP, pc)
+                    set_word(stack, depth * _F + INDEX, pos)
                     depth += 1
             elif op == ops.DELIMITED_NEXT:
                 frame = (depth - 1) * _F
                 if pos == end:
                     depth -= 1
-                elif get_1(buf, pos) != 0x2C:
+                elif a == 0 and get_1(buf, pos) != 0x2C:
                     reason = ops.BAD_SEPARATOR
                     break
-                elif pos + 1 == end:
+                elif a == 0 and pos + 1 == end:
                     reason = ops.SHORT
                     break
+                elif a and pos == word(
+                    stack, frame + INDEX
+                ):  # an element of no bytes: there is no end to them
+                    reason = ops.BAD_LENGTH
+                    break
                 else:
-                    pos += 1
+                    pos += 1 - a
+                    set_word(stack, frame + INDEX, pos)
                     h = word(head, word(stack, frame + START))
                     put_4(mem, h, get_4(mem, h) + 1)
                     pc = word(stack, frame + LOOP)

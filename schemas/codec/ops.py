@@ -32,9 +32,8 @@ PRESENT = next(_number)  # svalid: the value is there
 FILL1, FILL2, FILL4, FILL8, FILL16, FILL_OFFSET = _next(6)  # slot; FILL_OFFSET repeats the last offset
 # Collections
 LIST, NEXT = _next(2)  # soff, target behind the loop, least bytes of an element
-DELIMITED, DELIMITED_NEXT = _next(
-    2
-)  # soff, target: elements up to the end of the value, one ',' between them
+# Elements up to the end of the value or frame: soff, target; DELIMITED_NEXT: 1 if no ',' stands between them
+DELIMITED, DELIMITED_NEXT = _next(2)
 BLOCK, BLOCK_NEXT = _next(2)  # soff, target, least: Avro's varint count, the elements, 0
 MASKED_LIST, LIST_BIT = _next(2)  # soff, target; LIST_BIT: svalid, target of the null path, -, own
 # Row masks

@@ -289,6 +289,8 @@ class Builder:
             op, last = ops.MASKED_LIST, ops.NEXT
         elif node.framing == "block":
             op, last = ops.BLOCK, ops.BLOCK_NEXT
+        elif node.framing == "rest":
+            op, last = ops.DELIMITED, ops.DELIMITED_NEXT
         else:
             op, last = ops.LIST, ops.NEXT
 
@@ -299,16 +301,18 @@ class Builder:
                 return self.owned(self.emit(ops.LIST_BIT, -1), self.node(node.element))
             return self.flagged(lambda: self.node(node.element), 1 if flag == "is_null" else 0)
 
-        return self.loop(op, last, least, element)
+        return self.loop(op, last, least, element, int(node.framing == "rest"))
 
-    def loop(self, op: int, closing: int, least: int, element: Callable[[], Shape]) -> ListShape:
-        """A collection: ``op`` opens it, ``closing`` goes on to the next element."""
+    def loop(
+        self, op: int, closing: int, least: int, element: Callable[[], Shape], joined: int = 0
+    ) -> ListShape:
+        """A collection: ``op`` opens it, ``closing`` goes on to the next element; ``joined``: with nothing between."""
         offsets = self.slot(4, offsets=True)
         at = self.emit(op, offsets, 0, least)
         outer, self.least = self.least, EIGHT_A_BYTE if op == ops.MASKED_LIST else max(1, least)
         child = element()
         self.least = outer
-        self.emit(closing)
+        self.emit(closing, joined)
         self.patch(at, 2, len(self.code))
         item = pa.field("item", child.arrow_type)
         return ListShape(arrow_type=pa.list_(item), offsets=offsets, child=child)
