@@ -38,7 +38,7 @@ RECONFIGURED = ("registered_subclass", "other_subclass")
 def write(flink: FlinkHarness, target: Path, backend: str, format: str) -> Written:
     small = {"state.backend.rocksdb.writebuffer.size": "256kb"}
     return flink.write(
-        target, backend=backend, format=format, family="types", rounds=1, parallelism=1, config=small
+        target, backend=backend, format=format, family="TypesJob", rounds=1, parallelism=1, config=small
     )
 
 
@@ -134,7 +134,7 @@ def select(uid: str, state: State) -> dict[str, Any]:
 
 
 def assert_restored(flink: FlinkHarness, expected: Contents, snapshot: Path, backend: str) -> None:
-    [found] = flink.restore([Restore(snapshot=snapshot, backend=backend, parallelism=1, family="types")])
+    [found] = flink.restore([Restore(snapshot=snapshot, backend=backend, parallelism=1, family="TypesJob")])
     assert_same_content(expected, found, same_parallelism=True)
     verdicts = {
         f"{uid} {state}": verdict

@@ -44,7 +44,7 @@ import org.apache.flink.util.Collector;
  * <p>With a flood, the last round ends in that many records for an operator that takes its time: an unaligned
  * checkpoint overtakes them.
  */
-final class Churn implements Family {
+class Churn implements Family {
 
     private static final long T0 = 1_700_000_400_000L; // a full hour
     private static final long TIMERS = 4_000_000_000_000L; // far ahead of every watermark and clock
@@ -99,10 +99,10 @@ final class Churn implements Family {
 
     // ---- what an event does to the states of its key
 
-    private enum Op { SET, ADD, ADD_ALL, UPDATE, PUT, REMOVE, CLEAR, REGISTER, DELETE }
+    enum Op { SET, ADD, ADD_ALL, UPDATE, PUT, REMOVE, CLEAR, REGISTER, DELETE }
 
     /** A step on one state; `state` of a timer is its time domain, `key` that of a map's entry. */
-    private record Step(String state, Op op, Object key, Object value) {
+    record Step(String state, Op op, Object key, Object value) {
         Step(String state, Op op, Object value) {
             this(state, op, null, value);
         }
@@ -120,7 +120,7 @@ final class Churn implements Family {
         return Tuple2.of(e.index % 7 - 3, "pair-" + e.index);
     }
 
-    private static List<Step> steps(Event e) {
+    static List<Step> steps(Event e) {
         Random random = new Random(e.index * 1_000_003L + e.round * 31L + e.kind.length());
         random.nextInt(); // the first numbers of neighbouring seeds are alike
         return e.kind.equals("churn") ? churn(e, random) : pairs(e, random);
@@ -366,14 +366,8 @@ final class Churn implements Family {
                         TypeInformation.of(Event.class))
                 .uid(ScriptSource.UID)
                 .setParallelism(1);
-        Scenario.of(events, "churn")
-                .keyBy(Churn::text)
-                .process(new Churning<>(run, churnStates()))
-                .uid("churn");
-        Scenario.of(events, "pair")
-                .keyBy(Churn::pair, Types.TUPLE(Types.INT, Types.STRING))
-                .process(new Churning<>(run, pairStates()))
-                .uid("pairs");
+        churn(Scenario.of(events, "churn").keyBy(Churn::text), run);
+        pairs(Scenario.of(events, "pair").keyBy(Churn::pair, Types.TUPLE(Types.INT, Types.STRING)), run);
         KeyedStream<Event, Long> ticks = Scenario.of(events, "tick").keyBy(Churn::keyOfTick);
         TypeInformation<Tuple2<Long, Long>> sums = Types.TUPLE(Types.LONG, Types.LONG);
         ticks.window(TumblingEventTimeWindows.of(Duration.ofMillis(HOUR)))
@@ -386,6 +380,16 @@ final class Churn implements Family {
                 .rebalance()
                 .process(new Slow())
                 .uid("slow");
+    }
+
+    /** The operator `churn`. */
+    void churn(KeyedStream<Event, String> events, String run) {
+        events.process(new Churning<>(run, churnStates())).uid("churn");
+    }
+
+    /** The operator `pairs`. */
+    void pairs(KeyedStream<Event, Tuple2<Integer, String>> events, String run) {
+        events.process(new Churning<>(run, pairStates())).uid("pairs");
     }
 
     private static List<StateDescriptor<?, ?>> churnStates() {
@@ -453,21 +457,6 @@ final class Churn implements Family {
             Gate.of(run).processed.incrementAndGet();
         }
 
-        private static void time(TimerService timers, Step step) {
-            long timestamp = (Long) step.value;
-            if (step.state.equals("event")) {
-                if (step.op == Op.REGISTER) {
-                    timers.registerEventTimeTimer(timestamp);
-                } else {
-                    timers.deleteEventTimeTimer(timestamp);
-                }
-            } else if (step.op == Op.REGISTER) {
-                timers.registerProcessingTimeTimer(timestamp);
-            } else {
-                timers.deleteProcessingTimeTimer(timestamp);
-            }
-        }
-
         @SuppressWarnings("unchecked")
         private static void take(State state, Step step) throws Exception {
             switch (step.op) {
@@ -495,14 +484,29 @@ final class Churn implements Family {
         }
     }
 
-    private static final class LongMean extends Mean<Long> {
+    static void time(TimerService timers, Step step) {
+        long timestamp = (Long) step.value;
+        if (step.state.equals("event")) {
+            if (step.op == Op.REGISTER) {
+                timers.registerEventTimeTimer(timestamp);
+            } else {
+                timers.deleteEventTimeTimer(timestamp);
+            }
+        } else if (step.op == Op.REGISTER) {
+            timers.registerProcessingTimeTimer(timestamp);
+        } else {
+            timers.deleteProcessingTimeTimer(timestamp);
+        }
+    }
+
+    static final class LongMean extends Mean<Long> {
         @Override
         public Tuple2<Long, Long> add(Long value, Tuple2<Long, Long> sum) {
             return plus(value, sum);
         }
     }
 
-    private abstract static class Mean<T> implements AggregateFunction<T, Tuple2<Long, Long>, Double> {
+    abstract static class Mean<T> implements AggregateFunction<T, Tuple2<Long, Long>, Double> {
         static Tuple2<Long, Long> plus(long value, Tuple2<Long, Long> sum) {
             return Tuple2.of(sum.f0 + value, sum.f1 + 1);
         }

@@ -7,7 +7,20 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 interface Family {
 
     Map<String, Family> ALL = Map.of(
-            "scenario", new Scenario(), "churn", new Churn(0), "churn-flood", new Churn(3000), "types", new TypesJob());
+            "scenario", new Scenario(), "churn", new Churn(0), "churn-flood", new Churn(3000));
+
+    /** The family of that name in ALL, else of the class of that name in this package. */
+    static Family named(String name) {
+        if (ALL.containsKey(name)) {
+            return ALL.get(name);
+        }
+        try {
+            Class<?> found = Class.forName(Family.class.getPackageName() + "." + name);
+            return (Family) found.getDeclaredConstructor().newInstance();
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalArgumentException("no such family: " + name, e);
+        }
+    }
 
     /** The input that a write goes through. */
     Script script(JobSpec spec);

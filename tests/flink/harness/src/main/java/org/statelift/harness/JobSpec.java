@@ -18,10 +18,7 @@ final class JobSpec {
 
     JobSpec(ObjectNode task) {
         String name = task.path("family").asText("scenario");
-        family = Family.ALL.get(name);
-        if (family == null) {
-            throw new IllegalArgumentException("no such family: " + name);
-        }
+        family = Family.named(name);
         parallelism = task.get("parallelism").asInt();
         sinkParallelism = task.path("sink_parallelism").asInt(parallelism);
         maxParallelism = task.path("max_parallelism").asInt(128);
