@@ -15,6 +15,22 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         unavailable(missing)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out tests marked `only_flink` under other versions than theirs."""
+    others = [
+        item
+        for item in items
+        if (only := item.get_closest_marker("only_flink")) and _version(item) not in only.args
+    ]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if item not in others]
+
+
+def _version(item: pytest.Item) -> object:
+    return item.callspec.params["flink"] if isinstance(item, pytest.Function) else None
+
+
 @pytest.fixture(scope="session", params=VERSIONS)
 def flink(request: pytest.FixtureRequest) -> Iterator[FlinkHarness]:
     """A running harness, for each version in turn."""

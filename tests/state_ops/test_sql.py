@@ -259,6 +259,14 @@ def test_nanoseconds_are_kept(zone: str | None) -> None:
     assert through_duckdb(stamps).cast(pa.int64()).to_pylist() == [1_700_000_000_123_456_789, -1, None]
 
 
+def test_an_interval_becomes_its_milliseconds_however_long() -> None:
+    """Not an INTERVAL of DuckDB, which comes back as nanoseconds of 64 bits."""
+    longest = pa.array([2**63 - 1, -1, None], pa.duration("ms"))
+    assert through_duckdb(longest).to_pylist() == [2**63 - 1, -1, None]
+    nested = pa.array([[2**50, None]], pa.list_(pa.duration("ms")))
+    assert through_duckdb(nested).to_pylist() == [[2**50, None]]
+
+
 def test_a_moment_in_milliseconds_becomes_one_in_microseconds_wherever_it_is() -> None:
     millis = pa.array([1_700_000_000_123, -1, None], _MILLIS)
     micros = [1_700_000_000_123_000, -1000, None]

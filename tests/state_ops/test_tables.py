@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from statelift.io.keyed.entries import EntryBatch
+from statelift.schemas import types as t
 from statelift.schemas.errors import EncodeError
 from statelift.schemas.hashing import stability
 from statelift.state_ops.digest import Digest
 from statelift.state_ops.snapshot import KeyedState, Snapshot, open_snapshot
+from statelift.state_ops.tables import KeyedTable
 
 from .lifting import SOURCES, golden, opened
 from .test_apply_corpus import metadata_of
@@ -81,3 +84,20 @@ def test_a_null_key_and_a_missing_column_are_refused_by_name() -> None:
         state.table.encode(rows.select(["key"]).slice(0, 1))
     with pytest.raises(EncodeError, match="value is null and its serializer holds no null"):
         state.table.encode(pa.RecordBatch.from_pydict({"key": ["a"], "value": pa.array([None], pa.int64())}))
+
+
+def test_keys_that_sql_gives_in_another_unit_have_the_key_groups_of_what_is_written() -> None:
+    """A ``Date`` comes from SQL in microseconds."""
+    users = opened(golden("hashmap-canonical")).state("session-tracker", "user-state")
+    assert isinstance(users, KeyedState)
+    table = KeyedTable(replace(users.type, key=t.scalar("date")), 128)
+    millis = pa.array([-1, 1 << 40, 0], pa.timestamp("ms", "UTC"))
+    groups = table.key_groups(millis).tolist()
+    assert table.key_groups(millis.cast(pa.timestamp("us", "UTC"))).tolist() == groups
+    # As those of the Long that Date.hashCode is made of.
+    assert (
+        groups
+        == KeyedTable(replace(users.type, key=t.scalar("long")), 128)
+        .key_groups(millis.cast(pa.int64()))
+        .tolist()
+    )
