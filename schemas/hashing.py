@@ -217,7 +217,7 @@ def _scalar(array: pa.Array, name: str) -> Hashes:
     if name in _INTEGERS:
         return _numbers(array, np.int32)
     if name == "boolean_value":
-        return array.fill_null(False).to_numpy(zero_copy_only=False).astype(np.int32)
+        return _numbers(array.cast(pa.uint8()), np.int32)
     if name == "boolean":
         flags = array.fill_null(False).to_numpy(zero_copy_only=False)
         return np.where(flags, np.int32(1231), np.int32(1237))
