@@ -57,6 +57,7 @@ final class KeyedDump<K, I, O> extends KeyedProcessOperator<K, I, O> {
         KeyedStateBackend<K> backend = getKeyedStateBackend();
         Wanted wanted = new Wanted(uid, backend.getKeySerializer());
         for (StateDescriptor<?, ?> state : states) {
+            state.initializeSerializerUnlessSet(getExecutionConfig());
             dump(contents, backend, state);
             wanted.state(state, VoidNamespaceSerializer.INSTANCE);
         }
