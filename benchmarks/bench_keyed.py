@@ -2,7 +2,7 @@
 
     python benchmarks/bench_keyed.py [ENTRIES] [--batch-mib N]
 
-The entries are those of one ValueState of Long: String keys of 12 characters in the void namespace, 128 key groups.
+The entries are those of one ValueState of Long: String keys of 13 characters in the void namespace, 128 key groups.
 Files lie on the local disk, in the page cache.
 """
 
@@ -33,19 +33,19 @@ from statelift.io.streams import StateStream
 from statelift.schemas import types as t
 
 GROUPS = 128
-KEY_BYTES, VALUE_BYTES = 13, 8
+KEY_BYTES, VALUE_BYTES = 14, 8
 Rows = npt.NDArray[np.uint8]
 
 
 def keys_and_values(group: int, entries: int) -> tuple[Rows, Rows]:
-    """Strings ``user-NNNNNNN`` with their length before them, ascending, and Longs."""
+    """Strings ``user-NNNNNNNN`` with their length before them, ascending, and Longs."""
     random = np.random.default_rng(group)
     numbers = np.arange(entries) * GROUPS + group
     keys = np.empty((entries, KEY_BYTES), np.uint8)
     keys[:, 0] = KEY_BYTES
     keys[:, 1:6] = np.frombuffer(b"user-", np.uint8)
-    for place in range(7):
-        keys[:, 12 - place] = 48 + numbers // 10**place % 10
+    for place in range(8):
+        keys[:, 13 - place] = 48 + numbers // 10**place % 10
     values = np.zeros((entries, VALUE_BYTES), np.uint8)
     values[:, 4:] = random.integers(0, 256, (entries, 4))
     return keys, values
@@ -124,7 +124,7 @@ def canonical(folder: Path, per_group: int, batch_bytes: int) -> None:
                 writer.write(one)
             writer.finish()
 
-        measure("canonical write", entries, entries * 31, write)
+        measure("canonical write", entries, entries * 32, write)
     stream = stream_of(path)
     regions = regions_of([writer.offsets[kg] for kg in range(GROUPS)], KeyGroupRange(0, GROUPS), stream)
 
@@ -171,7 +171,7 @@ def rocksdb(folder: Path, per_group: int, batch_bytes: int) -> None:
             writer.write(one)
         write_database_files(lambda name: stores.open_write(str(database / name)), [family], writer.finish())
 
-    measure("rocksdb write", entries, entries * 23, write)
+    measure("rocksdb write", entries, entries * 24, write)
     files = {path.name: stream_of(path) for path in database.iterdir()}
     families = open_database(files)
 

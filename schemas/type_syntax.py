@@ -294,14 +294,20 @@ def _kryo(parser: _Parser, options: Options) -> t.DataType:
     version = options.number("kryo", 0)
     if version not in (2, 5):
         raise parser.tokens.error("kryo[kryo=2]<…> for Flink 1.x, kryo[kryo=5]<…> for Flink 2.x")
-    registered = options.texts("registered")
+    registered, first_id = options.texts("registered"), options.number("first_id", 85)
     parser.tokens.take("<")
     class_name, shape = parser.class_name(), None
     if parser.tokens.next_is(","):
         parser.tokens.take(",")
         shape = parser.type(parser.depth + 1)
     parser.tokens.take(">")
-    return t.KryoType(class_name=class_name, kryo=version, registered=registered, shape=shape)  # type: ignore[arg-type]
+    return t.KryoType(
+        class_name=class_name,
+        kryo=version,  # type: ignore[arg-type]
+        registered=registered,
+        first_id=first_id,
+        shape=shape,
+    )
 
 
 def _opaque(parser: _Parser, options: Options) -> t.DataType:

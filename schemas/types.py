@@ -320,7 +320,8 @@ class KryoType(DataType):
     """A Kryo value. Without a ``shape`` it is carried as Kryo's bytes: of JDK classes, where every object names its
     class, so that its end is known.
 
-    ``kryo`` is Kryo's major version, which the snapshot does not tell: 2 in Flink 1.x, 5 in 2.x. ``shape`` says
+    ``kryo`` is Kryo's major version, which the snapshot does not tell: 2 in Flink 1.x, 5 in 2.x. ``registered`` are
+    the classes with the numbers from ``first_id`` on, which is 85 wherever Flink runs as a whole. ``shape`` says
     what is in the value, in Java's words: scalars are boxed or primitive, lists, sets and maps the collections of
     Java, ``JavaType`` and ``ClassType`` what only Kryo writes.
     """
@@ -328,10 +329,13 @@ class KryoType(DataType):
     class_name: str
     kryo: Literal[2, 5]
     registered: tuple[str, ...] = ()
+    first_id: int = 85
     shape: DataType | None = None
 
     def __str__(self) -> str:
-        given = options(kryo=(self.kryo, None), registered=(self.registered, ()))
+        given = options(
+            kryo=(self.kryo, None), registered=(self.registered, ()), first_id=(self.first_id, 85)
+        )
         shape = f", {self.shape}" if self.shape else ""
         return f"kryo{given}<{quoted(self.class_name)}{shape}>"
 

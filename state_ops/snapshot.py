@@ -181,7 +181,8 @@ class KeyedState(State):
 
 @dataclass(frozen=True, eq=False)
 class OperatorListState(State):
-    """A list state of the operator's subtasks: columns ``subtask``, ``index``, ``value``."""
+    """A list state of the operator's subtasks: columns ``subtask``, ``index``, ``value``, and ``undecoded`` as in
+    keyed tables."""
 
     operator: Operator
     name: str
@@ -204,8 +205,8 @@ class OperatorListState(State):
     def batches(self, batch_bytes: int | None = None) -> Iterator[pa.RecordBatch]:
         for subtask, backend in self.parts:
             values = _located(self, partial(backend.elements, self.type))
-            n = len(values)
-            columns = [pa.array(np.full(n, subtask, np.int32)), pa.array(np.arange(n)), values]
+            n = len(values["value"])
+            columns = [pa.array(np.full(n, subtask, np.int32)), pa.array(np.arange(n)), *values.values()]
             yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def count(self) -> int:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ...schemas import types as t
 from ...schemas.codec import ops
-from ...schemas.codec.codec import run_decode
+from ...schemas.codec.run import run_decode
 from ...schemas.codec.shapes import Builder, NullShape, Program
 from ...schemas.errors import FormatError, UnexpectedEndError, Where
 from ..memory import BATCH_BYTES
@@ -23,7 +23,7 @@ from .regions import Piece, Region, Rest, pieces
 __all__ = ["HeapState", "read_hashmap"]
 
 _MOST_GROUPS = 4096
-_GROUPS_BYTES = 8 << 20
+_GROUPS_BYTES = 1 << 20
 """Key groups of less than this, divided by the states, are read together: a program has room for all that so many
 bytes can hold of each state."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -72,17 +73,40 @@ def pieces(
 
     The first ``raw_head`` bytes of a compressed region stand as they are.
     """
-    for run in _runs(regions, chunk_bytes):
-        start, stop = run[0].start, run[-1].stop
-        if len(run) == 1 and stop - start > chunk_bytes:
+    for run, data in _read(stream, list(_runs(regions, chunk_bytes)), chunk_bytes):
+        if data is None:
             yield from _large(stream, run[0], compressed, chunk_bytes, raw_head)
             continue
-        data = stream.read(start, stop - start)
         if compressed:
             yield _plain(stream, run, data, raw_head)
             continue
+        start = run[0].start
         bounds = np.array([(region.start - start, region.stop - start) for region in run], np.int64)
         yield Piece(regions=run, data=np.frombuffer(data, np.uint8), bounds=bounds, offset=start)
+
+
+def _read(
+    stream: StateStream, runs: Sequence[list[Region]], chunk_bytes: int
+) -> Iterator[tuple[list[Region], bytes | None]]:
+    """Each run with its bytes, those of the next one read ahead; None for one larger than ``chunk_bytes``."""
+
+    def read(run: list[Region]) -> bytes | None:
+        size = run[-1].stop - run[0].start
+        return stream.read(run[0].start, size) if size <= chunk_bytes else None
+
+    if len(runs) < 2:
+        yield from ((run, read(run)) for run in runs)
+        return
+    executor = ThreadPoolExecutor(1)
+    try:
+        ahead = executor.submit(read, runs[0])
+        for run, following in zip(runs, [*runs[1:], None], strict=True):
+            data = ahead.result()
+            if following is not None:
+                ahead = executor.submit(read, following)
+            yield run, data
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
 
 
 @dataclass(slots=True)

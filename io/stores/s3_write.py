@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 PART_BYTES = 8 * 1024 * 1024
 """Size of the first parts, and the largest object that is written in one request."""
 
+IN_FLIGHT = 2
+"""Parts of one object that go up while the next is filled: more would only hold memory, since nothing here makes
+bytes faster than two connections take them."""
+
 PARTS_PER_SIZE = 1000
 """After so many parts they double in size: 10 000 parts are all that S3 takes, and hold 8 TB so."""
 
@@ -82,7 +86,7 @@ class Upload:
 
 
 class S3Writer(StoreWriter):
-    """Holds the part being filled and at most one for each thread; ``put`` writes a small object."""
+    """Holds the part being filled and those in flight; ``put`` writes a small object."""
 
     def __init__(self, access: S3Access, url: str, put: Callable[[Bytes], None]) -> None:
         self._access = access
@@ -134,7 +138,7 @@ class S3Writer(StoreWriter):
     def _send(self) -> None:
         if self._upload is None:
             self._upload = Upload(self._access, self._url)
-        while len(self._running) >= self._access.threads:
+        while len(self._running) >= IN_FLIGHT:
             self._done.append(self._running.popleft().result())
         number = len(self._done) + len(self._running) + 1
         self._running.append(self._access.pool.submit(self._upload.send, number, self._buffer))
