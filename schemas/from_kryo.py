@@ -51,7 +51,7 @@ def type_of_kryo(
         return t.OpaqueType(class_name=name, reason="written by Kryo, of an unknown version")
     if shape is not None:
         shape = declared.as_kryo(shape)
-    elif name in declared.classes:
+    elif name in declared.classes and not declared.classes[name].opaque:
         shape = declared.kryo(name)
     elif name in _USUAL:
         shape = _USUAL[name]

@@ -191,6 +191,11 @@ class _Unit:
             examples.add(of_error(error, where))
         examples.count = damage.count
         yield from examples
+        if damage.undecoded:
+            what = (
+                f"{damage.undecoded} values hold objects of classes that are not known, and are not decoded"
+            )
+            yield unchecked(what, where)
 
     # -- places --------------------------------------------------------------------------------------------
 
