@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 from statelift.schemas import types as t
-from statelift.schemas.codec.codec import Codec, binary_parts
+from statelift.schemas.codec.codec import Codec
+from statelift.schemas.codec.columns import binary_parts
 from statelift.schemas.codec.shapes import compile_type
 
 ROWS = 400_000

@@ -45,6 +45,10 @@ ddl_option = click.option(
     "--ddl", metavar="FILE",
     help='CREATE TABLE "uid"."state" (column TYPE, …): names the columns of SQL rows where there is no plan.',
 )  # fmt: skip
+python_types_option = click.option(
+    "--python-types", metavar="FILE",
+    help="A YAML file of PyFlink's type informations by uid and state, as Types.LONG(): process mode stores bytes.",
+)  # fmt: skip
 wide_times_option = click.option(
     "--wide-times", is_flag=True,
     help="Give Instant, LocalDate and the like in their parts: those beyond 1677 to 2262 have no other form.",
@@ -64,6 +68,7 @@ class Source:
     wide_times: bool = False
     sql_plan: str | None = None
     ddl: str | None = None
+    python_types: str | None = None
     memory_limit: str | None = None
 
     def open(self, uids: Iterable[str] = ()) -> Snapshot:
@@ -80,6 +85,7 @@ class Source:
             wide_times=self.wide_times,
             sql_plan=self.sql_plan,
             ddl=self.ddl,
+            python_types=self.python_types,
             memory_limit=self.memory_limit,
         )
 
@@ -95,6 +101,7 @@ def snapshot_options(command: F) -> F:
 
     options = (
         endpoint_option, path_map_option, types_option, uids_option, sql_plan_option, ddl_option,
+        python_types_option,
         click.argument("savepoint"),
     )  # fmt: skip
     for option in options:

@@ -14,11 +14,14 @@ import pyarrow as pa
 
 from ..schemas import types as t
 from ..schemas.codec import ops
-from ..schemas.codec.codec import Codec, DecodeError, binary_column, binary_parts, run_decode
+from ..schemas.codec.codec import Codec, DecodeError
+from ..schemas.codec.columns import binary_column, binary_parts
+from ..schemas.codec.run import run_decode
 from ..schemas.codec.shapes import compile_type
 from ..schemas.errors import FormatError, UnexpectedEndError, UnsupportedVersionError, Where
 from ..schemas.from_snapshot import TypeRules
 from ..schemas.snapshots import SerializerSnapshot
+from ..schemas.subclasses import may_be_unknown
 from ..schemas.wire import Reader, Writer
 from .keyed.entries import Spans
 from .keyed.meta_info import StateMetaInfo
@@ -40,6 +43,12 @@ class OperatorStateType:
     value: t.DataType
     map_key: t.DataType | None = None
 
+    @property
+    def may_be_undecoded(self) -> bool:
+        """Whether elements may hold what their type does not know. Entries of a broadcast state may not: nothing
+        would tell their end."""
+        return self.kind != "broadcast" and t.opaque_in(self.value) is None and may_be_unknown(self.value)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorBackend:
@@ -57,18 +66,22 @@ class OperatorBackend:
         return self.stream.size
 
     def columns(self, state: OperatorStateType) -> dict[str, pa.DataType]:
-        """The Arrow types of a row's ``map_key`` (broadcast) and ``value``; nothing is read."""
+        """The Arrow types of a row's ``map_key`` (broadcast), ``value`` and ``undecoded``; nothing is read."""
         parts = {"map_key": state.map_key, "value": state.value}
-        return {
-            name: Codec(compile_type(part)).arrow_type for name, part in parts.items() if part is not None
-        }
+        kinds = {name: self._codec(part).arrow_type for name, part in parts.items() if part is not None}
+        return {**kinds, "undecoded": pa.binary()} if state.may_be_undecoded else kinds
 
-    def elements(self, state: OperatorStateType) -> pa.Array:
-        """The elements of a list state, in order. FormatError names the state and the element."""
+    def elements(self, state: OperatorStateType) -> dict[str, pa.Array]:
+        """The elements of a list state, in order: ``value`` and, where an element may hold an object of a class that
+        is not known, ``undecoded``, its bytes. FormatError names the state and the element."""
         data, starts, ends = self._spans(state.name)
         codec = self._codec(state.value)
         try:
-            return codec.decode(data, starts, ends, exact=False)[0]
+            if state.may_be_undecoded:
+                values, _, undecoded = codec.decode_most(data, starts, ends, exact=False)
+                spans = Spans(data=data, starts=starts, ends=ends)
+                return {"value": values, "undecoded": spans.where(undecoded)}
+            return {"value": codec.decode(data, starts, ends, exact=False)[0]}
         except DecodeError as error:
             raise self._at(error, state, int(starts[error.row]) + error.position) from None
 
@@ -116,7 +129,7 @@ class OperatorBackend:
         if t.opaque_in(state.value):
             return spans
         codec = Codec(compile_type(state.value, wide_times=True))
-        _, stops = codec.decode(spans.data, spans.starts, spans.ends, exact=False)
+        _, stops, _ = codec.decode_most(spans.data, spans.starts, spans.ends, exact=False)
         return Spans(data=spans.data, starts=spans.starts, ends=stops)
 
     def _broadcast_rows(self, state: OperatorStateType, spans: Spans) -> Spans:
@@ -131,8 +144,19 @@ class OperatorBackend:
             raise FormatError(ops.REASONS[run.reason], where=self._where(state, run.position))
         return Spans(data=spans.data, starts=np.concatenate([first, run.stops])[:count], ends=run.stops)
 
-    def encode(self, state: OperatorStateType, keys: pa.Array | None, values: pa.Array) -> pa.Array:
-        """The bytes (large_binary) of elements, or of broadcast entries. Raises EncodeError naming the row."""
+    def encode(
+        self,
+        state: OperatorStateType,
+        keys: pa.Array | None,
+        values: pa.Array,
+        undecoded: pa.Array | None = None,
+    ) -> pa.Array:
+        """The bytes (large_binary) of elements, or of broadcast entries; ``undecoded`` where the value is null.
+
+        Raises EncodeError naming the row.
+        """
+        if undecoded is not None:
+            return self._codec(state.value).encode_most(values, undecoded, np.asarray(values.is_valid()))
         if keys is None:
             return self._codec(state.value).encode(values)
         pairs = pa.StructArray.from_arrays([keys, values], ["key", "value"])

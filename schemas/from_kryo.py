@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from . import types as t
-from .codec.kryo_kernels import CLASSES, DEFAULT_IDS
+from .codec.kryo_kernels import CLASSES, COLLECTION, DEFAULT_IDS, MAP, SORTED_MAP, SORTED_SET
+from .codec.kryo_shapes import LEAVES, leaf_type
 from .declared import Declared
 from .snapshots import KryoSnapshot
 
@@ -19,19 +20,57 @@ _INTERFACES = {
 }  # fmt: skip
 
 
+_OBJECT = t.JavaType(name="object")
+#: Interfaces and the class that Java programs use for them; a value of another one is kept as bytes.
+_USUAL: dict[str, t.DataType] = {
+    **dict.fromkeys(
+        ("java.util.List", "java.util.AbstractList", "java.util.Collection", "java.lang.Iterable"),
+        t.ListType(element=_OBJECT),
+    ),
+    "java.util.Set": t.ListType(element=_OBJECT, flavour="set"),
+    "java.util.Map": t.MapType(key=_OBJECT, value=_OBJECT),
+    "java.lang.Object": _OBJECT,
+    "java.util.Optional": t.ClassType(
+        class_name="java.util.Optional", fields=(t.Field(name="value", type=_OBJECT),), final=True
+    ),
+    **{leaf.class_name: leaf_type(name) for name, leaf in LEAVES.items()},
+}
+
+
 def type_of_kryo(
     snapshot: KryoSnapshot,
     kryo: Literal[2, 5] | None,
     declared: Declared,
     shape: t.DataType | None = None,
 ) -> t.DataType:
-    """A type of JDK objects is carried as Kryo's bytes, whose end is known; a user class is opaque."""
+    """A class that is declared, or a JDK class that is known, has a shape, as has a field that is declared so
+    (``shape``). Other JDK objects are carried as Kryo's bytes, whose end is known; a user class is opaque.
+    """
     name = snapshot.type_class
     if kryo is None:
         return t.OpaqueType(class_name=name, reason="written by Kryo, of an unknown version")
-    if name not in CLASSES and name not in _INTERFACES:
+    if shape is not None:
+        shape = declared.as_kryo(shape)
+    elif name in declared.classes:
+        shape = declared.kryo(name)
+    elif name in _USUAL:
+        shape = _USUAL[name]
+    elif name in CLASSES:
+        shape = _collection(name)
+    elif name not in _INTERFACES:
         return t.OpaqueType(class_name=name, reason="Kryo without a declared shape")
-    return t.KryoType(class_name=name, kryo=kryo, registered=_registered(snapshot))
+    return t.KryoType(class_name=name, kryo=kryo, registered=_registered(snapshot), shape=shape)
+
+
+def _collection(name: str) -> t.DataType | None:
+    """A collection of the JDK, whose elements may be of any class; None for other classes."""
+    if CLASSES[name] in (COLLECTION, SORTED_SET):
+        flavour: Literal["set", "list"] = "set" if name.endswith("Set") else "list"
+        usual = {"set": "java.util.HashSet", "list": "java.util.ArrayList"}[flavour]
+        return t.ListType(element=_OBJECT, flavour=flavour, class_name=None if name == usual else name)
+    if CLASSES[name] in (MAP, SORTED_MAP) and "Immutable" not in name:
+        return t.MapType(key=_OBJECT, value=_OBJECT, class_name=None if name == "java.util.HashMap" else name)
+    return None
 
 
 def _registered(snapshot: KryoSnapshot) -> tuple[str, ...]:

@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from . import types as t
-from .codec.codec import Codec, binary_parts
+from .codec.codec import Codec
+from .codec.columns import binary_parts
 from .codec.shapes import compile_type
 from .hash_kernels import fold_lists, hash_big_integers, hash_binary_rows, hash_strings
 

@@ -34,7 +34,7 @@ def java_class(node: t.DataType) -> str | None:
     match node:
         case t.Scalar():
             return _CLASSES.get(node.name)
-        case t.PojoType() | t.EnumType() | t.KryoType() | t.TupleType():
+        case t.PojoType() | t.EnumType() | t.KryoType() | t.TupleType() | t.ClassType() | t.NamedType():
             return node.class_name or None
         case t.RowType():
             return "org.apache.flink.types.Row"

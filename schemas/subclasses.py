@@ -54,9 +54,19 @@ def told(node: t.DataType, known: Subclasses) -> t.DataType:
     return rebuilt(node, change) if known else node
 
 
-def may_differ(node: t.DataType) -> bool:
-    """Whether values of ``node`` may be of subclasses: a POJO in it names some."""
-    return any(pojo.registered or pojo.non_registered for pojo in _pojos(node))
+def may_be_unknown(node: t.DataType) -> bool:
+    """Whether a value of ``node`` may hold an object of a class that the type does not know: a POJO that has
+    subclasses may have others, and Kryo writes objects of any class."""
+    if isinstance(node, t.PojoType) and (node.registered or node.non_registered):
+        return True
+    return has_kryo_shape(node) or any(map(may_be_unknown, node.children()))
+
+
+def has_kryo_shape(node: t.DataType) -> bool:
+    """Whether ``node`` holds decoded Kryo values: equal ones may have several forms in bytes."""
+    if isinstance(node, t.KryoType):
+        return node.shape is not None
+    return any(map(has_kryo_shape, node.children()))
 
 
 def _pojos(node: t.DataType) -> Iterator[t.PojoType]:

@@ -155,7 +155,7 @@ def _list(flavour: str) -> Callable[[_Parser, Options], t.DataType]:
     def rule(parser: _Parser, options: Options) -> t.DataType:
         class_name = options.text("class_name", None)
         flag = options.word("element_flag", "", ("", *_FLAGS))
-        framing = options.word("framing", "i4", ("i4", "block"))
+        framing = options.word("framing", "i4", ("i4", "block", "rest"))
         element = parser.inner()
         if flavour == "array" and not flag and class_name is None:
             if element == t.scalar("byte"):
@@ -294,14 +294,20 @@ def _kryo(parser: _Parser, options: Options) -> t.DataType:
     version = options.number("kryo", 0)
     if version not in (2, 5):
         raise parser.tokens.error("kryo[kryo=2]<…> for Flink 1.x, kryo[kryo=5]<…> for Flink 2.x")
-    registered = options.texts("registered")
+    registered, first_id = options.texts("registered"), options.number("first_id", 85)
     parser.tokens.take("<")
     class_name, shape = parser.class_name(), None
     if parser.tokens.next_is(","):
         parser.tokens.take(",")
         shape = parser.type(parser.depth + 1)
     parser.tokens.take(">")
-    return t.KryoType(class_name=class_name, kryo=version, registered=registered, shape=shape)  # type: ignore[arg-type]
+    return t.KryoType(
+        class_name=class_name,
+        kryo=version,  # type: ignore[arg-type]
+        registered=registered,
+        first_id=first_id,
+        shape=shape,
+    )
 
 
 def _opaque(parser: _Parser, options: Options) -> t.DataType:

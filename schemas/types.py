@@ -115,13 +115,14 @@ class ListType(DataType):
     """A count, then the elements. ``element_flag`` is what tells null elements: a byte before each one, or a mask
     of bits before them all.
 
-    ``flavour`` names the collection where Arrow does not. ``framing`` is the count: an i4, or Avro's blocks.
+    ``flavour`` names the collection where Arrow does not. ``framing`` is the count: an i4, Avro's blocks, or none (the
+    elements go on to the end of what holds them).
     """
 
     element: DataType
     flavour: Literal["list", "set", "array"] = "list"
     element_flag: Literal["none", "is_null", "is_present", "mask"] = "none"
-    framing: Literal["i4", "block"] = "i4"
+    framing: Literal["i4", "block", "rest"] = "i4"
     class_name: str | None = None
 
     def children(self) -> tuple[DataType, ...]:
@@ -319,7 +320,8 @@ class KryoType(DataType):
     """A Kryo value. Without a ``shape`` it is carried as Kryo's bytes: of JDK classes, where every object names its
     class, so that its end is known.
 
-    ``kryo`` is Kryo's major version, which the snapshot does not tell: 2 in Flink 1.x, 5 in 2.x. ``shape`` says
+    ``kryo`` is Kryo's major version, which the snapshot does not tell: 2 in Flink 1.x, 5 in 2.x. ``registered`` are
+    the classes with the numbers from ``first_id`` on, which is 85 wherever Flink runs as a whole. ``shape`` says
     what is in the value, in Java's words: scalars are boxed or primitive, lists, sets and maps the collections of
     Java, ``JavaType`` and ``ClassType`` what only Kryo writes.
     """
@@ -327,10 +329,13 @@ class KryoType(DataType):
     class_name: str
     kryo: Literal[2, 5]
     registered: tuple[str, ...] = ()
+    first_id: int = 85
     shape: DataType | None = None
 
     def __str__(self) -> str:
-        given = options(kryo=(self.kryo, None), registered=(self.registered, ()))
+        given = options(
+            kryo=(self.kryo, None), registered=(self.registered, ()), first_id=(self.first_id, 85)
+        )
         shape = f", {self.shape}" if self.shape else ""
         return f"kryo{given}<{quoted(self.class_name)}{shape}>"
 

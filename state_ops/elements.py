@@ -16,12 +16,22 @@ import pyarrow as pa
 from ..io.keyed.entries import EntryBatch, Spans
 from ..io.operator_state import OperatorBackend, OperatorStateType, OperatorStateWriter
 from ..schemas.errors import EncodeError, PlanError, Where
+from ..schemas.subclasses import has_kryo_shape
 from .digest import Digest
 from .expressions import RowQuery, row_local_select, update_query, with_row_numbers
 from .plan import StatePlan
 from .results import StateResult
 from .snapshot import BroadcastState, OperatorListState
-from .transform import Changes, as_schema, check_apart, check_path, no_rows, replaced_path, whole
+from .transform import (
+    Changes,
+    as_schema,
+    check_apart,
+    check_path,
+    kept_where_equal,
+    no_rows,
+    replaced_path,
+    whole,
+)
 
 #: Columns that say which element it is.
 _PLACES = ("subtask", "index", "map_key")
@@ -136,6 +146,10 @@ def rewrite(
         rows = _rows(transform.state, state, backend, subtask)
         kept, changed, values = transform.apply(rows)
         new = Spans.of(_encode(backend, state, rows, kept[changed], values))
+        if has_kryo_shape(state.value):
+            picked = kept[changed]
+            old = _encode(backend, state, rows, picked, rows["value"].take(pa.array(picked)))
+            new = kept_where_equal(raw.take(picked), Spans.of(old), new)
         written = _spliced(raw.take(kept), changed, new)
         result.written = _sum(result.written, _digest(subtask, state, written))
         result.nbytes += int(written.lengths.sum())
@@ -163,8 +177,9 @@ def _rows(
         keys, values = backend.entries(kind)
         return pa.RecordBatch.from_arrays([keys, values], names=["map_key", "value"])
     values = backend.elements(kind)
-    columns = [pa.array(np.full(len(values), subtask, np.int32)), pa.array(np.arange(len(values))), values]
-    return pa.RecordBatch.from_arrays(columns, names=["subtask", "index", "value"])
+    n = len(values["value"])
+    places = {"subtask": pa.array(np.full(n, subtask, np.int32)), "index": pa.array(np.arange(n))}
+    return pa.RecordBatch.from_pydict({**places, **values})
 
 
 def _encode(
@@ -175,7 +190,8 @@ def _encode(
     values: pa.Array,
 ) -> pa.Array:
     if state.kind != "broadcast":
-        return backend.encode(state, None, values)
+        kept = rows["undecoded"].take(pa.array(changed)) if state.may_be_undecoded else None
+        return backend.encode(state, None, values, kept)
     return backend.encode(state, rows["map_key"].take(pa.array(changed)), values)
 
 

@@ -121,6 +121,7 @@ def opened_for(plan: Plan, url: str, stores: Stores, *, path_map: Sequence[tuple
         wide_times=plan.wide_times,
         sql_plan=plan.sql_plan,
         ddl=plan.ddl,
+        python_types=plan.python_types or None,
         memory_limit=plan.memory_limit,
     )
 

@@ -85,6 +85,10 @@ class Plan(_Model):
     ddl: str | None = Field(
         default=None, description='a file of CREATE TABLE "operator"."state" (…), which names them too'
     )
+    python_types: dict[str, dict[str, str]] = Field(
+        default_factory=dict,
+        description="PyFlink's type informations by uid and state, as Types.LONG(): process mode does not store them",
+    )
     overwrite: bool = Field(default=False, description="replace a snapshot that stands at the target")
     memory_limit: str | None = Field(
         default=None, description="of the process that carries it out, as 512MB; left out: none"

@@ -25,6 +25,8 @@ from ..schemas.operator_id import operator_id_of_uid
 from ..schemas.subclasses import subclasses_of, told
 from .class_types import Types, declared
 from .in_flight import InFlight, in_flight
+from .python_state import PythonStates, PythonTypes
+from .python_state import python_types as declared_python
 from .sql_columns import ColumnNames, has_unnamed, named
 from .sql_sources import column_names
 from .tables import KeyedTable
@@ -179,7 +181,8 @@ class KeyedState(State):
 
 @dataclass(frozen=True, eq=False)
 class OperatorListState(State):
-    """A list state of the operator's subtasks: columns ``subtask``, ``index``, ``value``."""
+    """A list state of the operator's subtasks: columns ``subtask``, ``index``, ``value``, and ``undecoded`` as in
+    keyed tables."""
 
     operator: Operator
     name: str
@@ -202,8 +205,8 @@ class OperatorListState(State):
     def batches(self, batch_bytes: int | None = None) -> Iterator[pa.RecordBatch]:
         for subtask, backend in self.parts:
             values = _located(self, partial(backend.elements, self.type))
-            n = len(values)
-            columns = [pa.array(np.full(n, subtask, np.int32)), pa.array(np.arange(n)), values]
+            n = len(values["value"])
+            columns = [pa.array(np.full(n, subtask, np.int32)), pa.array(np.arange(n)), *values.values()]
             yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def count(self) -> int:
@@ -258,12 +261,13 @@ def _located(state: OperatorListState | BroadcastState, read: Callable[[], Any])
 @dataclass(frozen=True, eq=False)
 class Operator:
     """One operator of a snapshot. ``uid`` is known from the snapshot (Flink 2.x) or from names that were given;
-    ``columns`` know the names of its SQL rows' columns."""
+    ``columns`` know the names of its SQL rows' columns, ``python`` the types of PyFlink's states."""
 
     meta: OperatorState
     uid: str | None
     opener: StreamOpener
     columns: tuple[ColumnNames, ...] = ()
+    python: PythonTypes = field(default_factory=PythonTypes)
     problems: list[Problem] = field(default_factory=list)
 
     @property
@@ -341,7 +345,8 @@ class Operator:
         }
 
     def _named(self, state: KeyedStateType) -> KeyedStateType:
-        """The state with the names of its SQL rows' columns, as far as they are known."""
+        """The state with what the snapshot does not say of it: PyFlink's types, names of SQL rows' columns."""
+        state = self.python.told(self.meta.operator_id, state)
         for source in self.columns:
             rows = source.rows(self.meta.operator_id, state.name, state.value)
             state = replace(
@@ -435,7 +440,9 @@ class Snapshot:
         if self.opener.wide_times:
             return self
         opener = replace(self.opener, wide_times=True)
-        operators = tuple(Operator(one.meta, one.uid, opener, one.columns) for one in self.operators)
+        operators = tuple(
+            Operator(one.meta, one.uid, opener, one.columns, one.python) for one in self.operators
+        )
         return Snapshot(self.url, self.metadata, opener, operators)
 
     def state(self, operator: str, name: str) -> State:
@@ -473,6 +480,7 @@ def open_snapshot(
     wide_times: bool = False,
     sql_plan: str | None = None,
     ddl: str | None = None,
+    python_types: PythonStates | str | None = None,
     memory_limit: str | int | None = None,
 ) -> Snapshot:
     """Open the snapshot at ``url``: a folder or its ``_metadata``, on the local disk or in any store.
@@ -482,7 +490,8 @@ def open_snapshot(
     say: a YAML file, or what would stand in it. ``wide_times`` gives times of Java (Instant, LocalDate, …) as structs
     of their parts, which hold all of them; without it those beyond 64 bits of nanoseconds are an error.
     ``sql_plan`` is a compiled plan of Flink SQL (a path or URL), ``ddl`` a file of CREATE TABLE "operator"."state" (…):
-    they name the columns of SQL rows, which are f0, f1, … where neither does.
+    they name the columns of SQL rows, which are f0, f1, … where neither does. ``python_types`` are PyFlink's type
+    informations by uid and state, for jobs in process mode: a YAML file, or what would stand in it.
     ``memory_limit``, as ``512MB``, is what the process may take while the snapshot is read (see :class:`Memory`).
 
     Raises StoreError where there is no ``_metadata``, FormatError where it is damaged, InputError for a limit that is
@@ -511,10 +520,11 @@ def open_snapshot(
         memory=Memory.of(memory_limit),
     )
     columns = column_names(sql_plan, ddl, stores)
-    told_uids = [*uids, *(uid for source in columns for uid in source.uids())]
+    python = declared_python(python_types, stores)
+    told_uids = [*uids, *python.uids, *(uid for source in columns for uid in source.uids())]
     known = {operator_id_of_uid(uid): uid for uid in told_uids}
     operators = tuple(
-        Operator(meta, meta.operator_uid or known.get(meta.operator_id), opener, columns)
+        Operator(meta, meta.operator_uid or known.get(meta.operator_id), opener, columns, python)
         for meta in metadata.operator_states
     )
     return Snapshot(parent(at), metadata, opener, operators)

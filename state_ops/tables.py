@@ -1,7 +1,8 @@
 """State tables: the entries of a keyed state as typed Arrow columns, and typed columns as entries.
 
 Columns (all but the value's only where they mean something): ``key``, ``namespace``, ``map_key``, ``value`` (of
-timers ``timestamp`` and ``domain``), ``ttl_timestamp``, ``key_group``.
+timers ``timestamp`` and ``domain``), ``ttl_timestamp``, ``undecoded`` (the bytes of a value that holds an object of a
+class that is not known, the value being null), ``key_group``.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from ..schemas.codec.codec import Codec, DecodeError
 from ..schemas.codec.shapes import compile_delimited, compile_map_value, compile_timer, compile_type
 from ..schemas.errors import EncodeError, FormatError, InputError, UnsupportedVersionError, Where
 from ..schemas.hashing import java_hash, key_groups, stability
+from ..schemas.subclasses import has_kryo_shape, may_be_unknown
 
 _TTL = "ttl_timestamp"
+UNDECODED = "undecoded"
 
 
 def timer_domain(state_name: str) -> str:
@@ -77,6 +80,17 @@ class KeyedTable:
     def opaque(self) -> t.OpaqueType | None:
         """What of the value is not decoded, if anything: the value column is binary then."""
         return t.opaque_in(self.type.value) if self.type.value is not None else None
+
+    @cached_property
+    def may_be_undecoded(self) -> bool:
+        """Whether there is a column of the bytes of values that hold objects of unknown classes."""
+        value = self.type.value
+        return value is not None and self.opaque is None and may_be_unknown(value)
+
+    @cached_property
+    def has_many_forms(self) -> bool:
+        """Whether equal values may be stored as different bytes."""
+        return self.type.value is not None and has_kryo_shape(self.type.value)
 
     @cached_property
     def value_codec(self) -> Codec:
@@ -133,22 +147,31 @@ class KeyedTable:
 
     def _values(self, batch: EntryBatch) -> dict[str, pa.Array]:
         columns = self.key_columns(self.composite.decode(batch.keys))
-        values = self._decode_values(batch.values)
-        if not self.splits_ttl:
-            return {**columns, "value": values}
-        value, stamp = _split_ttl(values)
-        return {**columns, "value": value, _TTL: stamp}
+        values, undecoded = self._decode_values(batch.values)
+        if self.splits_ttl:
+            columns["value"], columns[_TTL] = _split_ttl(values)
+        else:
+            columns["value"] = values
+        if self.may_be_undecoded:
+            columns[UNDECODED] = batch.values.where(undecoded)
+        return columns
 
-    def _decode_values(self, spans: Spans) -> pa.Array:
+    def _decode_values(self, spans: Spans) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+        """The values, and which of them are not decoded (and null)."""
         exact = self.type.kind != "map"
-        values, stops = self.value_codec.decode(spans.data, spans.starts, spans.ends, exact=exact)
+        undecoded = np.zeros(len(spans), np.bool_)
+        data, starts, ends = spans.data, spans.starts, spans.ends
+        if self.may_be_undecoded:
+            values, stops, undecoded = self.value_codec.decode_most(data, starts, ends, exact=exact)
+        else:
+            values, stops = self.value_codec.decode(data, starts, ends, exact=exact)
         if not exact:
             # Behind the flag of a null map value the heap backend leaves what its serializer makes of a null.
             longer = np.flatnonzero((stops != spans.ends) & np.asarray(values.is_valid()))
             if len(longer):
                 row = int(longer[0])
                 raise DecodeError(ops.TRAILING, row, int(stops[row] - spans.starts[row]))
-        return values
+        return values, undecoded
 
     def key_columns(self, keys: KeyColumns) -> dict[str, pa.Array]:
         columns = {"key": keys.key}
@@ -202,10 +225,14 @@ class KeyedTable:
         return EntryBatch.of(groups, keys, self.encode_values(table))
 
     def encode_values(self, table: pa.RecordBatch) -> pa.Array:
-        """The value bytes (large_binary) of ``value`` and, with TTL, ``ttl_timestamp``."""
+        """The value bytes (large_binary) of ``value`` and, with TTL, ``ttl_timestamp``; where the value is null
+        and was not decoded, the bytes it had."""
         value = self._column(table, "value")
+        there = np.asarray(value.is_valid())
         if self.splits_ttl:
             value = _join_ttl(value, self._column(table, _TTL))
+        if self.may_be_undecoded and UNDECODED in table.schema.names:
+            return self.value_codec.encode_most(value, self._column(table, UNDECODED), there)
         return self.value_codec.encode(value)
 
     def _column(self, table: pa.RecordBatch, name: str) -> pa.Array:
@@ -218,8 +245,10 @@ class KeyedTable:
 def _split_ttl(values: pa.Array) -> tuple[pa.Array, pa.Array]:
     """Values and their last-access times; of lists both are lists with the same offsets."""
     if pa.types.is_list(values.type):
+        mask = values.is_null() if values.null_count else None
         parts = [
-            pa.ListArray.from_arrays(values.offsets, values.values.field(name)) for name in ("value", _TTL)
+            pa.ListArray.from_arrays(values.offsets, values.values.field(name), mask=mask)
+            for name in ("value", _TTL)
         ]
         return parts[0], parts[1]
     valid = values.is_valid() if values.null_count else None

@@ -80,8 +80,9 @@ class SetTransform:
         after = before
         for i, path in enumerate(self.paths):
             after = replaced_path(after, path, whole(result.column(f"s{i}")))
-        values = Spans.of(self.table.encode_values(after))
-        changed = ~_equal_rows(batch.values.take(picked), values)
+        stored = batch.values.take(picked)
+        values = _written(self.table, before, after, stored)
+        changed = ~_equal_rows(stored, values)
         self.changes.changed += int(changed.sum())
         mask = pa.array(changed)
         self.changes.note(before.filter(mask), as_schema(after.filter(mask), before.schema))
@@ -132,7 +133,7 @@ class SelectTransform:
             written = self.table.encode(after, kept.key_groups)
             changed = ~_equal_rows(kept.keys, written.keys, clear_flag=True)
         else:
-            values = Spans.of(self.table.encode_values(after))
+            values = _written(self.table, rows.take(pa.array(picked)), after, kept.values)
             changed = ~_equal_rows(kept.values, values)
             written = EntryBatch(key_groups=kept.key_groups, keys=kept.keys, values=values)
         self._count(rows, picked, after, changed)
@@ -143,7 +144,7 @@ class SelectTransform:
         given = dict(zip(result.column_names[:-1], result.columns[:-1], strict=True))
         columns = {}
         for name in before.schema.names:
-            if name not in given and name not in ("ttl_timestamp", "domain", "key_group"):
+            if name not in given and name not in ("ttl_timestamp", "undecoded", "domain", "key_group"):
                 raise PlanError(f"the select gives no column {name!r}", where=self.query.where)
             if name in ("value", "timestamp") or (name == "ttl_timestamp" and name in given):
                 columns[name] = whole(given[name])
@@ -276,6 +277,20 @@ def as_schema(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         return rows.cast(schema)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, ValueError):
         return rows
+
+
+def _written(table: KeyedTable, before: pa.RecordBatch, after: pa.RecordBatch, stored: Spans) -> Spans:
+    """The bytes of the values of ``after``; a value that is what it was before keeps its very bytes."""
+    written = Spans.of(table.encode_values(after))
+    if not table.has_many_forms:
+        return written
+    return kept_where_equal(stored, Spans.of(table.encode_values(before)), written)
+
+
+def kept_where_equal(stored: Spans, before: Spans, written: Spans) -> Spans:
+    """``written``, but the ``stored`` bytes of rows that would be written so before too."""
+    same = pa.compute.equal(before.to_arrow(), written.to_arrow())
+    return Spans.of(pa.compute.if_else(same, stored.to_arrow(), written.to_arrow()))
 
 
 def _equal_rows(a: Spans, b: Spans, *, clear_flag: bool = False) -> Any:

@@ -145,4 +145,4 @@ def _check_operator_state(operator: Operator, tally: Tally, progress: Progress) 
 def _read(backend: OperatorBackend, state: OperatorStateType) -> int:
     if state.kind == "broadcast":
         return len(backend.entries(state)[0])
-    return len(backend.elements(state))
+    return len(backend.elements(state)["value"])

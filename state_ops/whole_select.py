@@ -101,7 +101,7 @@ class WholeSelect:
             )  # fmt: skip
 
     def _checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        known = [name for name in self.table.schema.names if name not in ("key_group", "domain")]
+        known = [name for name in self.table.schema.names if name not in ("key_group", "domain", "undecoded")]
         missing = [name for name in known if name not in batch.schema.names]
         if missing:
             raise PlanError(f"the select gives no column {missing[0]!r}; it needs {', '.join(known)}")

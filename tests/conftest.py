@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import boto3
@@ -31,6 +31,28 @@ settings.register_profile(
 )
 settings.register_profile("long", max_examples=5000, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+@pytest.fixture
+def summary(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Takes a text that the run prints at its end, first line its title; worker processes hand theirs over."""
+    return lambda text: record_property("summary", text)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the texts of ``summary``, from whichever process they come."""
+    reports = [report for found in terminalreporter.stats.values() for report in found]
+    texts = {
+        str(text)
+        for report in reports
+        for name, text in getattr(report, "user_properties", ())
+        if name == "summary"
+    }
+    for text in sorted(texts):
+        title, *lines = text.splitlines()
+        terminalreporter.write_sep("-", title)
+        for line in lines:
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ...schemas import types as t
-from ...schemas.codec.codec import Codec, binary_column
+from ...schemas.codec.codec import Codec
+from ...schemas.codec.columns import binary_column
 from ...schemas.codec.shapes import Builder, compile_type
 from ...schemas.errors import FormatError
 from . import entry_kernels as kernels

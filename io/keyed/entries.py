@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ...schemas.codec.codec import binary_column, binary_parts
+from ...schemas.codec.columns import binary_column, binary_parts
 from .entry_kernels import gather
 
 Bytes = npt.NDArray[np.uint8]
@@ -53,6 +53,14 @@ class Spans:
     def take(self, rows: npt.NDArray[np.generic]) -> Spans:
         """The rows at these indices, or where a mask is true; the data is shared."""
         return Spans(data=self.data, starts=self.starts[rows], ends=self.ends[rows])
+
+    def where(self, mask: npt.NDArray[np.bool_]) -> pa.Array:
+        """The rows where ``mask`` is true as binary, null for the others."""
+        rows = np.flatnonzero(mask)
+        if not len(rows):
+            return pa.nulls(len(self), pa.binary())
+        places = np.cumsum(mask) - 1
+        return self.take(rows).to_arrow().cast(pa.binary()).take(pa.array(places, mask=~mask))
 
     def to_arrow(self, *, clear_flag: bool = False) -> pa.Array:
         """As large_binary, copied. ``clear_flag`` clears the highest bit of each row's first byte (spec 5.4)."""

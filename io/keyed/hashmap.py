@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ...schemas import types as t
 from ...schemas.codec import ops
-from ...schemas.codec.codec import run_decode
+from ...schemas.codec.run import run_decode
 from ...schemas.codec.shapes import Builder, NullShape, Program
 from ...schemas.errors import FormatError, UnexpectedEndError, Where
 from ..memory import BATCH_BYTES

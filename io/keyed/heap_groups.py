@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ...schemas.codec import ops
 from ...schemas.codec.arena import Arena
-from ...schemas.codec.codec import run_decode
+from ...schemas.codec.run import run_decode
 from ...schemas.codec.shapes import Builder, NullShape, Program
 from .entries import Bytes, Positions, Window
 from .heap_entries import HeapState, Marks

@@ -15,7 +15,9 @@ import pyarrow as pa
 from ...schemas import types as t
 from ...schemas.codec import ops
 from ...schemas.codec.arena import Arena
-from ...schemas.codec.codec import DecodeError, binary_column, run_decode
+from ...schemas.codec.codec import DecodeError
+from ...schemas.codec.columns import binary_column
+from ...schemas.codec.run import run_decode
 from ...schemas.codec.shapes import Builder, NullShape
 from .entries import Bytes, Positions
 from .entry_kernels import gather

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ...schemas import types as t
 from ...schemas.codec import ops
-from ...schemas.codec.codec import run_decode
+from ...schemas.codec.run import run_decode
 from ...schemas.codec.shapes import Builder, NullShape
 from ...schemas.errors import FormatError, UnsupportedVersionError, Where
 from ...schemas.from_snapshot import TypeRules

@@ -6,10 +6,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from . import ops
 from .arena import Arena
+from .kryo_codec import kryo_to_plain
 from .program import (
     EnumShape,
     FixedShape,
+    KryoShape,
     ListShape,
     MapShape,
     NullShape,
@@ -18,10 +21,19 @@ from .program import (
     UnionShape,
     VarShape,
 )
+from .run import run_decode
+
+Positions = npt.NDArray[np.int64]
 
 
-def assemble(arena: Arena, shape: Shape, length: int) -> pa.Array:
-    """The Arrow array of ``shape`` over a filled arena."""
+def assemble(
+    arena: Arena, shape: Shape, length: int, unread: list[Positions], owners: Positions | None = None
+) -> pa.Array:
+    """The Arrow array of ``shape`` over a filled arena.
+
+    ``unread`` gets the rows whose Kryo values are not what their shape says; ``owners`` is the row of each element
+    where that is not its own number.
+    """
     if isinstance(shape, NullShape):
         return pa.nulls(length)
     validity, nulls = _validity(arena, shape, length)
@@ -35,12 +47,20 @@ def assemble(arena: Arena, shape: Shape, length: int) -> pa.Array:
                 pa.int32(), length, [validity, pa.py_buffer(arena.array(shape.slot, length))], nulls
             )
             return pa.DictionaryArray.from_arrays(indices, pa.array(shape.constants, pa.string()))
+        case KryoShape():
+            array, bad = _kryo(arena, shape, length)
+            if len(bad):
+                unread.append(bad if owners is None else owners[bad])
+            return array
         case VarShape():
-            offsets = arena.array(shape.offsets, length + 1)
-            buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(arena.filled(shape.data))]
+            buffers = [
+                validity,
+                pa.py_buffer(arena.array(shape.offsets, length + 1)),
+                pa.py_buffer(arena.filled(shape.data)),
+            ]
             return pa.Array.from_buffers(shape.arrow_type, length, buffers, nulls)
         case StructShape():
-            children = [assemble(arena, child, length) for child in shape.children]
+            children = [assemble(arena, child, length, unread, owners) for child in shape.children]
             if isinstance(shape, UnionShape) and shape.tagged:
                 tag = pa.Array.from_buffers(
                     pa.int8(), length, [None, pa.py_buffer(arena.array(shape.tag, length))]
@@ -48,20 +68,55 @@ def assemble(arena: Arena, shape: Shape, length: int) -> pa.Array:
                 children.insert(0, tag)
             return pa.Array.from_buffers(shape.arrow_type, length, [validity], nulls, children=children)
         case ListShape():
-            child = assemble(arena, shape.child, _last(arena, shape.offsets, length))
+            own = _owners(arena, shape.offsets, length, owners)
+            child = assemble(arena, shape.child, len(own), unread, own)
             buffers = [validity, pa.py_buffer(arena.array(shape.offsets, length + 1))]
             return pa.Array.from_buffers(shape.arrow_type, length, buffers, nulls, children=[child])
         case MapShape():
-            entries = _last(arena, shape.offsets, length)
-            parts = [assemble(arena, part, entries) for part in (shape.key, shape.value)]
+            own = _owners(arena, shape.offsets, length, owners)
+            parts = [assemble(arena, part, len(own), unread, own) for part in (shape.key, shape.value)]
             items = pa.StructArray.from_arrays(parts, fields=list(shape.arrow_type.field(0).type))
             buffers = [validity, pa.py_buffer(arena.array(shape.offsets, length + 1))]
             return pa.Array.from_buffers(shape.arrow_type, length, buffers, nulls, children=[items])
     raise AssertionError(shape)
 
 
-def _last(arena: Arena, offsets: int, length: int) -> int:
-    return int(arena.array(offsets, length + 1)[-1])
+def _owners(arena: Arena, offsets: int, length: int, owners: Positions | None) -> Positions:
+    """The row that each element of lists with these offsets belongs to."""
+    bounds = arena.array(offsets, length + 1).astype(np.int64)
+    lengths = bounds[1:] - bounds[:-1]
+    return np.repeat(np.arange(length) if owners is None else owners, lengths)
+
+
+def _kryo(arena: Arena, shape: KryoShape, length: int) -> tuple[pa.Array, Positions]:
+    """Kryo values, null where they are not valid, and the numbers of those that are not of their shape."""
+    data, offsets = arena.filled(shape.data), arena.array(shape.offsets, length + 1).astype(np.int64)
+    there = np.arange(length)
+    if shape.valid >= 0:
+        there = np.flatnonzero(arena.array(shape.valid, length))
+    out, ends = kryo_to_plain(shape.rows, data, offsets[:-1][there], offsets[1:][there])
+    good = there[ends >= 0]
+    stops = ends[ends >= 0]
+    starts = np.concatenate([np.zeros(1, np.int64), stops])[: len(stops)]
+    run = run_decode(
+        shape.plain,
+        out,
+        starts,
+        stops,
+        ops.EXACT | ops.SKIP_ALL,
+        len(stops),
+        int(stops[-1]) if len(stops) else 0,
+    )
+    good = good[run.stops >= 0]
+    array = assemble(run.arena, shape.plain.shape, len(good), [])
+    bad = np.setdiff1d(there, good, assume_unique=True)
+    if len(good) == length:
+        return array, bad
+    places = np.zeros(length, np.int64)
+    places[good] = np.arange(len(good))
+    missing = np.ones(length, np.bool_)
+    missing[good] = False
+    return array.take(pa.array(places, mask=missing)), bad
 
 
 def _validity(arena: Arena, shape: Shape, length: int) -> tuple[pa.Buffer | None, int]:

@@ -56,7 +56,8 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
     """Decode each row [starts[i], ends[i]) of ``buf``; the position behind it goes to stops[i].
 
     ``lie`` is PART, EXACT (the row ends where the program does) or CHAINED: ``stops.size`` values one behind
-    the other from starts[0] to at most ends[0]. ``failure`` gets (reason, row, position).
+    the other from starts[0] to at most ends[0]. ``failure`` gets (reason, row, position). With SKIP a value of an
+    unknown class, with SKIP_ALL any that does not decode, leaves nothing in the slots and gets the position -1.
     ``head`` is the address in ``mem`` of each slot's next element (of the last offset, in slots of offsets), and
     ``limit`` the address behind its last one.
     """
@@ -65,6 +66,9 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
     pos = np.int64(0)
     reason = ops.OK
     end = np.int64(0)
+    skip = lie & ops.SKIP_ALL
+    lie = lie & 3
+    before = head.copy()
     for row in range(stops.size):
         if lie != ops.CHAINED or row == 0:
             pos = starts[row]
@@ -72,6 +76,8 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
         pc = np.int64(0)
         depth = np.int64(0)
         reason = ops.OK
+        if skip:
+            before[:] = head
         if pos < 0 or end > buf.size or pos > end:
             reason = ops.SHORT
             break
@@ -365,19 +371,26 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                 else:
                     set_word(stack, depth * _F + START, a)
                     set_word(stack, depth * _F + LOOP, pc)
+                    set_word(stack, depth * _F + INDEX, pos)
                     depth += 1
             elif op == ops.DELIMITED_NEXT:
                 frame = (depth - 1) * _F
                 if pos == end:
                     depth -= 1
-                elif get_1(buf, pos) != 0x2C:
+                elif a == 0 and get_1(buf, pos) != 0x2C:
                     reason = ops.BAD_SEPARATOR
                     break
-                elif pos + 1 == end:
+                elif a == 0 and pos + 1 == end:
                     reason = ops.SHORT
                     break
+                elif a and pos == word(
+                    stack, frame + INDEX
+                ):  # an element of no bytes: there is no end to them
+                    reason = ops.BAD_LENGTH
+                    break
                 else:
-                    pos += 1
+                    pos += 1 - a
+                    set_word(stack, frame + INDEX, pos)
                     h = word(head, word(stack, frame + START))
                     put_4(mem, h, get_4(mem, h) + 1)
                     pc = word(stack, frame + LOOP)
@@ -607,6 +620,12 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
         if reason == ops.OK and lie == ops.EXACT and pos != end:
             reason = ops.TRAILING
         if reason != ops.OK:
+            unknown = reason == ops.SUBCLASS or reason == ops.BAD_KRYO
+            if reason != ops.OVERFLOW and (skip == ops.SKIP_ALL or (skip == ops.SKIP and unknown)):
+                head[:] = before
+                stops[row] = -1
+                reason = ops.OK
+                continue
             break
         stops[row] = pos
     failure[0] = reason

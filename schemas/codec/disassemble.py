@@ -11,9 +11,11 @@ import pyarrow.compute as pc
 
 from ..errors import EncodeError, NameNotFoundError
 from .arena import Arena
+from .kryo_codec import plain_to_kryo
 from .program import (
     EnumShape,
     FixedShape,
+    KryoShape,
     ListShape,
     MapShape,
     NullShape,
@@ -23,6 +25,7 @@ from .program import (
     UnionShape,
     VarShape,
 )
+from .run import run_encode
 
 _Flags = npt.NDArray[np.bool_]
 
@@ -67,6 +70,8 @@ class _Planner:
                 self._fixed(shape, _cast(array, shape.arrow_type, path))
             case EnumShape():
                 self._enum(shape, array, below, path)
+            case KryoShape():
+                self._kryo(shape, array, path)
             case VarShape():
                 self._variable(shape, _cast(array, shape.arrow_type, path))
             case UnionShape():
@@ -111,6 +116,15 @@ class _Planner:
         body = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
         self.values[shape.data] = body[bounds[0] : bounds[-1]]
         self.values[shape.offsets] = (bounds - bounds[0]).astype(np.uint32)
+
+    def _kryo(self, shape: KryoShape, array: pa.Array, path: str) -> None:
+        there = array.drop_null()
+        plain = run_encode(shape.plain, disassemble(shape.plain, there, path), len(there), path)
+        raw = plain_to_kryo(shape.rows, plain, path).cast(pa.binary())
+        if len(there) < len(array):
+            places = np.cumsum(_flags(array)) - 1
+            raw = raw.take(pa.array(places, mask=~_flags(array)))
+        self._variable(shape, raw)
 
     def _union(self, shape: UnionShape, array: pa.Array, present: _Flags, path: str) -> None:
         _check_struct((*(["__tag"] if shape.tagged else []), *shape.names), array, path)

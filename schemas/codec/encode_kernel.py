@@ -245,7 +245,7 @@ def encode(code, pool, rows, out, offsets, mem, head, base, failure):
                 set_word(stack, frame + INDEX, word(stack, frame + INDEX) + 1)
                 if left > 0:
                     set_word(stack, frame + LEFT, left)
-                    if op == ops.DELIMITED_NEXT:
+                    if op == ops.DELIMITED_NEXT and a == 0:
                         put_1(out, at, np.int64(0x2C))
                         at += 1
                     pc = word(stack, frame + LOOP)

@@ -78,22 +78,24 @@ _NAMES = 64
 
 
 @njit(**PART_OF_KERNEL)
-def _varlong(buf, pos, end):
-    """(value, next position); the position is -1 at the end of the data, or after ten bytes."""
+def varlong(buf, pos, end):
+    """(value, next position); the position is -1 at the end of the data."""
     value = np.int64(0)
     shift = np.int64(0)
-    while pos < end and shift < 70:
+    while pos < end:
         byte = get_1(buf, pos)
         pos += 1
-        value |= (byte & 0x7F) << min(shift, 63)
-        if byte < 0x80 or shift == 56:  # the ninth byte of a long has eight bits of value
+        if shift == 56:  # the ninth byte of a long has eight bits of value
+            return value | byte << 56, pos
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
             return value, pos
         shift += 7
     return value, np.int64(-1)
 
 
 @njit(**PART_OF_KERNEL)
-def _varint(buf, pos, end):
+def varint(buf, pos, end):
     value = np.int64(0)
     shift = np.int64(0)
     while pos < end and shift <= 28:
@@ -107,7 +109,7 @@ def _varint(buf, pos, end):
 
 
 @njit(**PART_OF_KERNEL)
-def _flagged(buf, pos, end):
+def flagged(buf, pos, end):
     """A varint whose first byte keeps a flag in bit 7: (value, next position); the caller looks at the flag."""
     if pos >= end:
         return np.int64(0), np.int64(-1)
@@ -116,7 +118,7 @@ def _flagged(buf, pos, end):
     value = byte & 0x3F
     if byte & 0x40 == 0:
         return value, pos
-    more, pos = _varint(buf, pos, end)
+    more, pos = varint(buf, pos, end)
     return value | more << 6, pos
 
 
@@ -130,7 +132,7 @@ def _string(buf, pos, end):
         while pos < end and get_1(buf, pos) < 0x80:
             pos += 1
         return (pos + 1 if pos < end else np.int64(-1)), start, pos + 1 - start
-    n, pos = _flagged(buf, pos, end)
+    n, pos = flagged(buf, pos, end)
     if pos < 0:
         return np.int64(-1), start, start
     start = pos
@@ -165,7 +167,7 @@ def _kind_of_name(buf, start, length):
 @njit(**PART_OF_KERNEL)
 def _class(buf, pos, end, pool, first, count, names, seen):
     """(next position or minus a reason, body, names seen): body -1 is null."""
-    tag, p = _varint(buf, pos, end)
+    tag, p = varint(buf, pos, end)
     if p < 0:
         return np.int64(-SHORT), np.int64(0), seen
     if tag == 0:
@@ -178,7 +180,7 @@ def _class(buf, pos, end, pool, first, count, names, seen):
         elif number - FIRST_ID < count:
             kind = get_1(pool, first + number - FIRST_ID)
         return p, kind, seen
-    number, p = _varint(buf, p, end)
+    number, p = varint(buf, p, end)
     if p < 0:
         return np.int64(-SHORT), np.int64(0), seen
     if number < seen:
@@ -202,7 +204,7 @@ def _local_time(buf, pos, end):
         pos += 1
         if get_1(buf, pos - 1) >= 0x80:
             return pos
-    return _varint(buf, pos, end)[1]
+    return varint(buf, pos, end)[1]
 
 
 @njit(**PART_OF_KERNEL)
@@ -210,50 +212,50 @@ def _flat(buf, pos, end, kind, five):
     """The next position behind a body that holds no other objects; -1 where the data ends, -2 for other bodies."""
     n = np.int64(0)
     if kind == VARINT or kind == DATE:
-        return _varlong(buf, pos, end)[1]
+        return varlong(buf, pos, end)[1]
     if kind == STRING or kind == PATTERN or kind == ADDRESS:
         p = _string(buf, pos, end)[0]
         if p >= 0 and (kind == ADDRESS or (kind == PATTERN and five)):
-            p = _varint(buf, p, end)[1]
+            p = varint(buf, p, end)[1]
         return p
     if kind == LOCALE and five:
         for _ in range(3):
             pos = _string(buf, pos, end)[0] if pos >= 0 else pos
         return pos
     if kind == BITS:
-        n, pos = _varint(buf, pos, end)
+        n, pos = varint(buf, pos, end)
         n *= 8
     elif kind == UUID and five:
         n = np.int64(16)
     elif kind == BYTES or kind == BIG_INTEGER or kind == BIG_DECIMAL:
-        n, pos = _varint(buf, pos, end)
+        n, pos = varint(buf, pos, end)
         n = max(n - 1, 0)
         if kind == BIG_DECIMAL and pos >= 0 and n <= end - pos:
-            return _varint(buf, pos + n, end)[1]
+            return varint(buf, pos + n, end)[1]
     elif kind == TWOS or kind == FOURS or kind == EIGHTS:
-        n, pos = _varint(buf, pos, end)
+        n, pos = varint(buf, pos, end)
         n = max(n - 1, 0) * (2 if kind == TWOS else 4 if kind == FOURS else 8)
     elif kind == VARINTS:
-        n, pos = _varint(buf, pos, end)
+        n, pos = varint(buf, pos, end)
         for _ in range(n - 1):
             if pos >= 0:
-                pos = _varlong(buf, pos, end)[1]
+                pos = varlong(buf, pos, end)[1]
         return pos
     elif kind == UUID or kind == STAMP or kind == INSTANT or (kind == DURATION and not five):
-        pos = _varlong(buf, pos, end)[1]
-        return _varlong(buf, pos, end)[1] if pos >= 0 else pos
+        pos = varlong(buf, pos, end)[1]
+        return varlong(buf, pos, end)[1] if pos >= 0 else pos
     elif kind == DURATION:
-        return _varint(buf, pos + 8, end)[1] if pos + 8 <= end else np.int64(-1)
+        return varint(buf, pos + 8, end)[1] if pos + 8 <= end else np.int64(-1)
     elif kind == LOCAL_DATE or (kind == LOCAL_DATE_TIME and five):
         if five:
-            pos = _varint(buf, pos, end)[1]
+            pos = varint(buf, pos, end)[1]
             pos = pos + 2 if pos >= 0 and pos + 2 <= end else np.int64(-1)
             return _local_time(buf, pos, end) if kind == LOCAL_DATE_TIME and pos >= 0 else pos
-        return _varint(buf, pos + 4, end)[1] if pos + 4 <= end else np.int64(-1)
+        return varint(buf, pos + 4, end)[1] if pos + 4 <= end else np.int64(-1)
     elif kind == LOCAL_TIME:
         if five:
             return _local_time(buf, pos, end)
-        pos = _varint(buf, pos + 2, end)[1] if pos + 2 <= end else np.int64(-1)
+        pos = varint(buf, pos + 2, end)[1] if pos + 2 <= end else np.int64(-1)
         n = np.int64(1)
     elif kind == BYTE or kind == TWO or kind == FOUR or kind == EIGHT:
         n = np.int64(1 if kind == BYTE else 2 if kind == TWO else 4 if kind == FOUR else 8)
@@ -312,7 +314,7 @@ def skip_kryo(buf, pos, end, five, pool, first, count):
         if kind == UNKNOWN or kind > LOCALE:
             return np.int64(-BAD_KRYO)
         if task != _BODY and kind > EIGHT:
-            ref, pos = _varint(buf, pos, end)
+            ref, pos = varint(buf, pos, end)
             if pos < 0:
                 return np.int64(-SHORT)
             if ref != 1:
@@ -343,15 +345,15 @@ def skip_kryo(buf, pos, end, five, pool, first, count):
         if kind == COLLECTION or kind == IMMUTABLE or kind == AS_LIST or kind == SORTED_SET:
             if five:
                 flag = get_1(buf, pos) & 0x80 if pos < end else np.int64(0)
-                n, pos = _flagged(buf, pos, end)
+                n, pos = flagged(buf, pos, end)
                 n -= 1
             else:
-                n, pos = _varint(buf, pos, end)
+                n, pos = varint(buf, pos, end)
         elif kind == MAP or kind == SORTED_MAP:
-            n, pos = _varint(buf, pos, end)
+            n, pos = varint(buf, pos, end)
             n = (n - 1 if five else n) * 2
         elif kind == STRINGS or kind == OBJECTS:
-            n, pos = _varint(buf, pos, end)
+            n, pos = varint(buf, pos, end)
             n -= 1
         elif kind == PAIR:
             n = np.int64(2)

@@ -32,9 +32,8 @@ PRESENT = next(_number)  # svalid: the value is there
 FILL1, FILL2, FILL4, FILL8, FILL16, FILL_OFFSET = _next(6)  # slot; FILL_OFFSET repeats the last offset
 # Collections
 LIST, NEXT = _next(2)  # soff, target behind the loop, least bytes of an element
-DELIMITED, DELIMITED_NEXT = _next(
-    2
-)  # soff, target: elements up to the end of the value, one ',' between them
+# Elements up to the end of the value or frame: soff, target; DELIMITED_NEXT: 1 if no ',' stands between them
+DELIMITED, DELIMITED_NEXT = _next(2)
 BLOCK, BLOCK_NEXT = _next(2)  # soff, target, least: Avro's varint count, the elements, 0
 MASKED_LIST, LIST_BIT = _next(2)  # soff, target; LIST_BIT: svalid, target of the null path, -, own
 # Row masks
@@ -64,7 +63,9 @@ REST = next(_number)  # -, -, keep: the bytes up to the end of the value, less `
 RAW = next(_number)  # -, -, n: that many bytes
 VARIANT = next(_number)  # soff, sdata of the value; soff, sdata of the metadata
 B_BYTES = next(_number)  # -, -, 1 if it is text, 1 if short ones stand in the slot
-KRYO = next(_number)  # -, -, Kryo's major version, bodies of registered classes in the pool, how many
+KRYO = next(
+    _number
+)  # -, -, Kryo's version, bodies of registered classes in the pool, how many, row of the shape
 # Numbers of any size
 BIG_INT = next(_number)  # soff, sdata, svalid
 BIG_DECIMAL = next(_number)  # soff, sdata, svalid, sscale
@@ -85,6 +86,8 @@ TO_END = -1
 
 # How rows lie: each its own span that its value may leave in part or must fill, or one behind the other.
 PART, EXACT, CHAINED = 0, 1, 2
+# Added to PART or EXACT: a value of an unknown class, or one with anything wrong, is left out instead of ending it all.
+SKIP, SKIP_ALL = 4, 12
 
 #: Words of a stack frame: collections, masks and binary values keep their place in one.
 FRAME_WORDS = 8

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +61,26 @@ class VarShape(Shape):
 
     offsets: int
     data: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KryoShape(VarShape):
+    """The bytes of Kryo values, which are read once more: by ``rows`` to plain bytes, and these by ``plain``."""
+
+    plain: Program
+    rows: KryoRows
+
+
+@dataclass(slots=True, kw_only=True)
+class KryoRows:
+    """The rows of a Kryo shape: ``first`` of them in ``code`` (int64, eight words a row), names in ``pool``. They
+    are set when the program that they belong to is finished. ``classes`` is how many classes have numbers."""
+
+    five: int
+    first: int = 0
+    classes: int = 0
+    code: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    pool: npt.NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

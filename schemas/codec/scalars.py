@@ -103,7 +103,7 @@ def least_bytes(node: t.DataType) -> int:
         case t.TtlType():
             return 8 + least_bytes(node.inner)
         case t.ListType() | t.MapType():
-            return 4 if node.framing == "i4" else 1
+            return {"i4": 4, "block": 1, "rest": 0}[node.framing]
         case t.EnumType() | t.RowDataType() | t.ArrayDataType() | t.MapDataType() | t.RawDataType():
             return 4
         case t.RowType():

@@ -14,12 +14,17 @@ import numpy as np
 import pyarrow as pa
 
 from .. import types as t
+from ..errors import PlanError
 from . import binary, ops, pojo
 from .kryo_kernels import CLASSES, UNKNOWN
+from .kryo_shapes import ShapeRows
+from .kryo_shapes import choice as kryo_plain
 from .program import (
     EIGHT_A_BYTE,
     EnumShape,
     FixedShape,
+    KryoRows,
+    KryoShape,
     ListShape,
     MapShape,
     NullShape,
@@ -58,6 +63,7 @@ class Builder:
     pool: bytearray = field(default_factory=bytearray)
     slots: list[Slot] = field(default_factory=list)
     deferred: list[Callable[[], None]] = field(default_factory=list)
+    kryo: list[KryoRows] = field(default_factory=list)
     least: int = 0
     reused: deque[int] | None = None
     taken: list[int] | None = None
@@ -109,9 +115,13 @@ class Builder:
         self.emit(ops.END)
         while self.deferred:
             self.deferred.pop(0)()
+        code = np.array(self.code, np.int64)
+        pool = np.frombuffer(bytes(self.pool), np.uint8)
+        for rows in self.kryo:
+            rows.code, rows.pool = code.reshape(-1), pool
         return Program(
-            code=np.array(self.code, np.int64),
-            pool=np.frombuffer(bytes(self.pool), np.uint8),
+            code=code,
+            pool=pool,
             slots=tuple(self.slots),
             shape=shape,
         )
@@ -165,12 +175,35 @@ class Builder:
                 shape = self.node(node.inner)
                 self.emit(ops.UNFRAME)
                 return shape
-            case t.KryoType() if not last:
-                offsets, data = self.variable()
-                bodies = bytes(CLASSES.get(name, UNKNOWN) for name in node.registered)
-                self.emit(ops.KRYO, offsets, data, node.kryo, self.constant(bodies), len(bodies))
-                return VarShape(arrow_type=pa.binary(), offsets=offsets, data=data)
+            case t.KryoType():
+                return self._kryo(node, last)
+            case t.JavaType() | t.ClassType() | t.NamedType():
+                raise PlanError(f"{node} stands only where Kryo writes it: kryo[kryo=…]<class, {node}>")
         return self.rest()
+
+    def _kryo(self, node: t.KryoType, last: bool) -> Shape:
+        offsets, data = self.variable()
+        at = -1
+        if last:
+            self.emit(ops.REST, offsets, data, 0)
+        else:
+            bodies = bytes(CLASSES.get(name, UNKNOWN) for name in node.registered)
+            at = self.emit(ops.KRYO, offsets, data, node.kryo, self.constant(bodies), len(bodies))
+        if node.shape is None:
+            return VarShape(arrow_type=pa.binary(), offsets=offsets, data=data)
+        rows = KryoRows(five=int(node.kryo == 5))
+
+        def emit() -> None:
+            shape = ShapeRows(self, node)
+            rows.first, rows.classes = shape.compile(), len(shape.numbers)
+            if at >= 0:
+                self.patch(at, 6, rows.first)
+
+        self.deferred.append(emit)
+        self.kryo.append(rows)
+        plain = compile_type(kryo_plain(node.shape), wide_times=self.wide_times)
+        kind = plain.shape.arrow_type
+        return KryoShape(arrow_type=kind, offsets=offsets, data=data, plain=plain, rows=rows)
 
     def sequence(self, nodes: Iterable[t.DataType], last: bool) -> list[Shape]:
         """Values one behind the other; only the final one can be the last of the whole."""
@@ -256,6 +289,8 @@ class Builder:
             op, last = ops.MASKED_LIST, ops.NEXT
         elif node.framing == "block":
             op, last = ops.BLOCK, ops.BLOCK_NEXT
+        elif node.framing == "rest":
+            op, last = ops.DELIMITED, ops.DELIMITED_NEXT
         else:
             op, last = ops.LIST, ops.NEXT
 
@@ -266,16 +301,18 @@ class Builder:
                 return self.owned(self.emit(ops.LIST_BIT, -1), self.node(node.element))
             return self.flagged(lambda: self.node(node.element), 1 if flag == "is_null" else 0)
 
-        return self.loop(op, last, least, element)
+        return self.loop(op, last, least, element, int(node.framing == "rest"))
 
-    def loop(self, op: int, closing: int, least: int, element: Callable[[], Shape]) -> ListShape:
-        """A collection: ``op`` opens it, ``closing`` goes on to the next element."""
+    def loop(
+        self, op: int, closing: int, least: int, element: Callable[[], Shape], joined: int = 0
+    ) -> ListShape:
+        """A collection: ``op`` opens it, ``closing`` goes on to the next element; ``joined``: with nothing between."""
         offsets = self.slot(4, offsets=True)
         at = self.emit(op, offsets, 0, least)
         outer, self.least = self.least, EIGHT_A_BYTE if op == ops.MASKED_LIST else max(1, least)
         child = element()
         self.least = outer
-        self.emit(closing)
+        self.emit(closing, joined)
         self.patch(at, 2, len(self.code))
         item = pa.field("item", child.arrow_type)
         return ListShape(arrow_type=pa.list_(item), offsets=offsets, child=child)

@@ -12,6 +12,7 @@ from numba import njit
 from . import ops
 from .binary_kernels import BASE, CURRENT, STOP, find_bytes
 from .kryo_kernels import skip_kryo
+from .kryo_take_kernel import end_of_shape
 from .memory import get_8, load_i4, load_i8, put_8, set_word, word
 from .slot_kernels import PART_OF_KERNEL, claim, push_1, push_4, push_8, push_length
 from .text_kernels import copy_bytes, is_utf8, take_big_integer, take_int128
@@ -78,7 +79,11 @@ def take_bytes(op, code, at, pool, buf, pos, end, mem, head, limit, stack, depth
     elif op == ops.REST:
         n = end - pos - extra
     elif op == ops.KRYO:
-        n = skip_kryo(buf, pos, end, extra == 5, pool, word(code, at + 4), word(code, at + 5))
+        shape = word(code, at + 6)
+        if shape:
+            n = end_of_shape(code, pool, shape, np.int64(extra == 5), buf, pos, end)
+        else:
+            n = skip_kryo(buf, pos, end, extra == 5, pool, word(code, at + 4), word(code, at + 5))
         if n < 0:
             return n
         n -= pos

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,31 +22,32 @@ pytestmark = pytest.mark.corpus
 
 
 def test_every_keyed_state_yields_its_entries_or_says_why_not(
-    corpus: Path, capsys: pytest.CaptureFixture[str]
+    corpus: Path, summary: Callable[[str], None]
 ) -> None:
     read: Counter[tuple[str, int]] = Counter()
     rows: Counter[tuple[str, int]] = Counter()
-    refused: Counter[tuple[str, str]] = Counter()
+    refused: Counter[tuple[str, int, str]] = Counter()
     for snapshot in snapshots(corpus):
         for one in keyed(snapshot):
             try:
                 backend = one.open()
                 found = entries(backend.windows())
             except StateliftError as error:
-                refused[snapshot.name, error.what] += 1
+                refused[type(one.handle).__name__, one.version, error.what] += 1
                 continue
             read[backend.format, one.version] += 1
             rows[backend.format, one.version] += sum(map(len, found.values()))
-    with capsys.disabled():
-        print("\n\nkeyed handles of the corpus\nformat     metadata  handles  entries")
-        for (kind, version), count in sorted(read.items()):
-            print(f"{kind:10} {version:8} {count:8} {rows[kind, version]:8}")
-        for (name, what), count in sorted(refused.items()):
-            print(f"not read: {count} of {name}: {what}")
+    lines = ["keyed handles of the corpus", "format     metadata  handles  entries"]
+    lines += [f"{kind:10} {v:8} {count:8} {rows[kind, v]:8}" for (kind, v), count in sorted(read.items())]
+    lines += [
+        f"not read: {count} {kind} of metadata version {v}: {what}"
+        for (kind, v, what), count in sorted(refused.items())
+    ]
+    summary("\n".join(lines))
     assert {kind for kind, _ in read} == {"canonical", "hashmap", "rocksdb", "changelog", "timers"}
     # What is not read is named: values of the heap format that only the user's code can step over, Flink 1.6.
     allowed = ("cannot be stepped over in the hashmap format", "of Flink 1.7 or earlier, is not supported")
-    assert all(any(reason in what for reason in allowed) for _, what in refused), refused
+    assert all(any(reason in what for reason in allowed) for *_, what in refused), refused
 
 
 def test_the_entries_are_those_that_the_job_put_there(corpus: Path) -> None:

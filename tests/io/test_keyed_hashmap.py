@@ -16,8 +16,8 @@ from statelift.io.keyed.hashmap import HeapState, read_hashmap
 from statelift.io.keyed.regions import regions_of
 from statelift.io.metadata import KeyGroupRange
 from statelift.schemas import types as t
-from statelift.schemas.codec.codec import Decoded, run_decode
 from statelift.schemas.codec.program import Program
+from statelift.schemas.codec.run import Decoded, run_decode
 from statelift.schemas.errors import FormatError
 from statelift.schemas.wire import Writer
 

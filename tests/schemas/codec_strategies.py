@@ -171,6 +171,9 @@ def _nest(of: st.SearchStrategy[t.DataType]) -> st.SearchStrategy[t.DataType]:
             st.sampled_from(["none", "is_null", "is_present", "mask"]),
         ),
         of.map(lambda one: t.ListType(element=one, framing="block")),
+        st.sampled_from(["byte", "string_data", "instant"]).map(
+            lambda name: t.RawDataType(inner=t.ListType(element=t.scalar(name), framing="rest"))
+        ),
         st.builds(
             lambda key, value, framing: t.MapType(key=key, value=value, framing=framing),
             st.sampled_from(["string_data", "int", "boolean"]).map(t.scalar),

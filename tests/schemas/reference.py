@@ -481,6 +481,8 @@ def timestamp(millis: int, nanos: int, precision: int) -> int:
 
 
 def encode_list(node: t.ListType, value: list[Any]) -> bytes:
+    if node.framing == "rest":
+        return b"".join(encode(node.element, one) for one in value)
     flags = {"is_null": (b"\0", b"\1"), "is_present": (b"\1", b"\0")}
     if node.framing == "block":
         body = b"".join(encode(node.element, one) for one in value)
@@ -496,6 +498,11 @@ def encode_list(node: t.ListType, value: list[Any]) -> bytes:
 
 
 def decode_list(node: t.ListType, data: Bytes) -> list[Any]:
+    if node.framing == "rest":
+        values = []
+        while data.pos < len(data.raw):
+            values.append(decode(node.element, data))
+        return values
     if node.framing == "block":
         n = data.varint()
         values = [decode(node.element, data) for _ in range(n)]

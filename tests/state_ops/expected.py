@@ -17,6 +17,8 @@ from typing import Any
 import pyarrow as pa
 from statelift.schemas import types as t
 
+from .expected_kryo import kryo_column
+
 Json = Any
 KINDS = ("+I", "-U", "+U", "-D")
 _EPOCH = date(1970, 1, 1)
@@ -57,6 +59,8 @@ def column(node: t.DataType, values: pa.Array) -> list[Json]:
             return _tagged("$map", map(_sorted, pairs))
         case t.UnionType():
             return _unions(node, values)
+        case t.KryoType() if node.shape is not None:
+            return kryo_column(node.shape, values, column)
         case t.DecimalType():
             return [None if one is None else _decimal(one.as_tuple()) for one in values.to_pylist()]
         case t.TimestampDataType():

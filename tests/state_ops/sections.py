@@ -24,7 +24,7 @@ def opaque_parts(node: t.DataType) -> Iterator[str]:
     """What of a type is bytes only, each part by its class and the reason."""
     if isinstance(node, t.OpaqueType):
         yield f"{node.class_name}: {node.reason}"
-    elif isinstance(node, t.KryoType):
+    elif isinstance(node, t.KryoType) and node.shape is None:
         yield f"{node.class_name}: Kryo's bytes"
     else:
         for child in node.children():
