@@ -86,6 +86,11 @@ def _unstable(node: t.DataType, in_row: bool) -> str | None:
     return next((reason for reason in reasons if reason), None)
 
 
+def may_have_names(node: t.DataType) -> bool:
+    """Whether there is a ``Row`` in a key: one with named fields hashes by the names, which no snapshot has."""
+    return isinstance(node, t.RowType) or any(map(may_have_names, node.children()))
+
+
 def java_hash(array: pa.Array, node: t.DataType) -> Hashes | None:
     """``hashCode`` of each element (null is 0) as Java computes it, or None where :func:`stability` says why not.
 
@@ -225,7 +230,13 @@ def _masked(hashes: Hashes, array: pa.Array) -> Hashes:
 
 _INTEGERS = ("byte", "short", "int", "char")
 _MILLIS = ("date", "sql_date", "sql_time")
-_UNHASHED = ("void", "null", "window", "global_window", "count_window", "string_value", "string_data")
+_UNHASHED = (
+    "void", "null", "window", "global_window", "count_window", "string_value", "string_data", "tuple0", "variant",
+    "bitmap", "raw_data", "flipped_long",
+    # Parts of SQL rows, which hash as a whole, and of Avro records, whose hash is their own.
+    "days", "millis_of_day", "micros_of_day", "months", "day_time_millis", "timestamp_millis", "timestamp_micros",
+    "timestamp_nanos", "timestamp_millis_utc", "timestamp_micros_utc", "timestamp_nanos_utc",
+)  # fmt: skip
 
 
 def _scalar(array: pa.Array, name: str) -> Hashes:

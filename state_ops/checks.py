@@ -12,7 +12,7 @@ import numpy as np
 from ..io.keyed.entries import EntryBatch
 from ..io.stores import Stores
 from ..schemas.errors import StateliftError
-from ..schemas.hashing import stability
+from ..schemas.hashing import may_have_names, stability
 from .carry import sha256_of
 from .digest import Digest
 from .elements import digest_of_elements
@@ -158,6 +158,8 @@ def check_key_groups(snapshot: Snapshot) -> CheckResult:
         if not isinstance(state, KeyedState):
             continue
         reason = stability(state.type.key)
+        if reason is None and may_have_names(state.type.key):
+            reason = "rows may have named fields, by which they hash"
         if reason is not None:
             unknown.append(f"{operator.label}.{state.name} ({reason})")
             continue

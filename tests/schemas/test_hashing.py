@@ -254,3 +254,8 @@ def test_a_time_in_its_parts_hashes_as_the_time(date: dt.date, nano: int) -> Non
         hashes = java_hash(pa.array([parts], kind), node)
         assert hashes is not None
         assert int(hashes[0]) == hash_of(value, node), node
+
+
+@pytest.mark.parametrize("name", ["variant", "bitmap", "raw_data", "tuple0", "days", "timestamp_nanos_utc"])
+def test_what_is_never_a_key_by_itself_has_no_hash(name: t.ScalarName) -> None:
+    assert stability(t.scalar(name)) == f"{name} is not a key type"
