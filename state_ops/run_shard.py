@@ -18,6 +18,7 @@ from ..io.keyed.rocksdb import Cursor, RocksDbWriter, align
 from ..io.memory import Memory
 from ..io.metadata import KeyGroupRange
 from ..io.sst.sst_file import ColumnFamily
+from ..io.sst.writer import BUFFER_BYTES
 from ..io.stores import StoreWriter
 from ..schemas.errors import StateliftError, StoreError, Where
 from ..schemas.wire import Writer
@@ -35,6 +36,8 @@ RECORDS = ".statelift-"
 NUMBERS_PER_PIECE = 100_000
 #: Bytes of each state that are sorted at once, at least.
 _LEAST_SORTED = 4 << 20
+#: Bytes of blocks that each state's writer holds, at least.
+_LEAST_BUFFER = 64 << 10
 
 
 def base_name(job: Job, operator: str, subtask: int) -> str:
@@ -233,11 +236,13 @@ def _write_rocksdb(
         raise backend.header.reason
     first = unit.piece * NUMBERS_PER_PIECE + 1
     name = unit_name(job, unit)
+    share = memory.batch_bytes // max(1, backend.state_count)
     writer = RocksDbWriter(
         open_file=lambda local: _open(job, f"{name}-{local}"),
         families=column_families(backend.header),
         numbers=iter(range(first, first + NUMBERS_PER_PIECE - 1)),
-        sort_bytes=max(_LEAST_SORTED, 4 * memory.batch_bytes // max(1, backend.state_count)),
+        sort_bytes=max(_LEAST_SORTED, 4 * share),
+        buffer_bytes=min(BUFFER_BYTES, max(_LEAST_BUFFER, share)),
     )
     try:
         for window in windows:

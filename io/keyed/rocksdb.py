@@ -21,7 +21,7 @@ from ..sst.manifest_read import LiveFile, read_manifest
 from ..sst.scan import scan
 from ..sst.sst_file import ColumnFamily, SstFileInfo, sst_name
 from ..sst.table import SstTable, open_table
-from ..sst.writer import SstWriter
+from ..sst.writer import BUFFER_BYTES, SstWriter
 from ..stores import StoreWriter
 from ..streams import StateStream
 from . import entry_kernels as kernels
@@ -173,7 +173,8 @@ class RocksDbWriter:
     """Writes windows into SST files, at most ``file_bytes`` each. ``numbers`` gives the file numbers.
 
     Key groups are sorted one by one, so the windows need no order within them. A key group larger than
-    ``sort_bytes`` is cut in sorted runs, each a file of its own; about thrice that is held of each state.
+    ``sort_bytes`` is cut in sorted runs, each a file of its own. Of each state it holds ``buffer_bytes`` and a
+    sixteenth of ``sort_bytes``, or its part of one key group.
     """
 
     open_file: OpenFile
@@ -181,6 +182,7 @@ class RocksDbWriter:
     numbers: Iterator[int]
     file_bytes: int = 64 << 20
     sort_bytes: int = 64 << 20
+    buffer_bytes: int = BUFFER_BYTES
     _writers: dict[int, _FamilyWriter] = field(default_factory=dict)
 
     def write(self, window: Window) -> None:
@@ -212,7 +214,7 @@ class _FamilyWriter:
     def add(self, batch: EntryBatch) -> None:
         self.pending.append(batch)
         self.held += batch.nbytes + 16 * len(batch)
-        if self.held < min(_LEAST_RUN, self.parent.sort_bytes // 4):
+        if self.held < min(_LEAST_RUN, self.parent.sort_bytes // 16):
             return
         whole = concat(self.pending)
         last = int(whole.key_groups[-1])
@@ -243,7 +245,12 @@ class _FamilyWriter:
         if self.sst is None:
             number = next(self.parent.numbers)
             self.out = self.parent.open_file(sst_name(number))
-            self.sst = SstWriter(self.out, file_number=number, column_family=self.family)
+            self.sst = SstWriter(
+                self.out,
+                file_number=number,
+                column_family=self.family,
+                buffer_bytes=self.parent.buffer_bytes,
+            )
         self.sst.add(batch.keys.to_arrow(clear_flag=True), batch.values.to_arrow())
         if self.sst.size >= self.parent.file_bytes:
             self._end_file()

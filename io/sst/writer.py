@@ -24,7 +24,7 @@ CompressionName = Literal["snappy", "none"]
 COMPRESSIONS: dict[CompressionName, Compression] = {"snappy": Compression.SNAPPY, "none": Compression.NONE}
 
 DEFAULT_BLOCK_SIZE = 16 * 1024
-_FIRST_BUFFER = 1 << 20
+BUFFER_BYTES = 1 << 20
 _SNAPPY_OVERHEAD = 32
 """Snappy's bound of n bytes is ``32 + n + n / 6``."""
 _BLOCKS_PER_DRAIN = 1024
@@ -45,8 +45,8 @@ class ByteSink(Protocol):
 class SstWriter:
     """Writes the entries of one column family in ascending key order as one table to ``out``.
 
-    ``out`` is only written to; opening, closing and aborting it stays with the caller. Memory is about 2 MiB,
-    or thrice the largest entry.
+    ``out`` is only written to; opening, closing and aborting it stays with the caller. Memory is about
+    twice ``buffer_bytes``, or thrice the largest entry.
     """
 
     def __init__(
@@ -57,6 +57,7 @@ class SstWriter:
         column_family: ColumnFamily,
         compression: CompressionName = "snappy",
         block_size: int = DEFAULT_BLOCK_SIZE,
+        buffer_bytes: int = BUFFER_BYTES,
     ) -> None:
         self._out = out
         self._file_number = file_number
@@ -66,7 +67,7 @@ class SstWriter:
         self._state = np.zeros(kernels.STATE_SIZE, dtype=np.int64)
         self._restarts = np.zeros(block_size // 128 + 2, dtype=np.int64)
         self._blocks = np.zeros((_BLOCKS_PER_DRAIN, 3), dtype=np.int64)
-        self._raw = np.zeros(_FIRST_BUFFER, dtype=np.uint8)
+        self._raw = np.zeros(buffer_bytes, dtype=np.uint8)
         self._sealed = np.zeros(0, dtype=np.uint8)
         self._index = IndexBuilder()
         self._written = 0

@@ -29,6 +29,7 @@ from statelift.io.metadata import (
 from statelift.io.sst.manifest_read import read_manifest
 from statelift.io.sst.table import SstTable
 from statelift.state_ops.snapshot import Snapshot
+from statelift.state_ops.verify import verify
 
 from ..state_ops.sections import compare_operator
 from .flink import Contents, FlinkHarness, Written
@@ -393,6 +394,7 @@ def test_an_unaligned_checkpoint_reads_equal_and_tells_what_was_in_flight(
     snapshot = statelift.open(str(written.path), uids=["slow", *written.expected["operators"]])
     for shows in OVERTAKEN[kind].shows:
         assert shows(snapshot)
+    assert [str(finding) for finding in verify(snapshot) if finding.severity == "fault"] == []
     slow = snapshot.operator("slow").in_flight
     assert slow.inputs >= 2
     assert sum(operator.in_flight.bytes for operator in snapshot.operators) > 2000 * 20

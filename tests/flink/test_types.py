@@ -16,7 +16,7 @@ from statelift.schemas.hashing import java_hash, key_groups, stability
 from statelift.state_ops.apply import apply
 from statelift.state_ops.plan import Plan
 from statelift.state_ops.report import Report
-from statelift.state_ops.snapshot import KeyedState, State
+from statelift.state_ops.states import KeyedState, State
 
 from ..state_ops.sections import compare_operator
 from .compare import assert_same_content

@@ -317,3 +317,30 @@ def test_a_damaged_manifest_is_an_error_or_shorter(data: st.DataObject) -> None:
     changed = raw[:at] + bytes([raw[at] ^ data.draw(st.integers(1, 255))]) + raw[at + 1 :]
     with pytest.raises(FormatError, match="MANIFEST"):
         read_manifest(changed)
+
+
+def test_blocks_that_are_not_read_are_checked_by_their_checksums(tmp_path: Path) -> None:
+    """A filter, which entries are read without, and data blocks that nobody asked for."""
+    database = Database(tmp_path, table={"filter_policy": "bloomfilter:10:false", "block_size": 100})
+    database.flush([("put", b"key-%03d" % i, b"value %d" % i) for i in range(100)])
+    [live] = database.manifest().column_families[0].files
+    data = (database.folder / live.name).read_bytes()
+    sound = table_of(data)
+    [filter_block] = sound.meta_blocks
+    index = sound.index()
+    sound.check_meta_blocks()
+    sound.check_blocks(index, range(len(index)))
+
+    at = filter_block.offset + 3
+    damaged = table_of(data[:at] + bytes((data[at] ^ 1,)) + data[at + 1 :])
+    assert scanned([damaged]) == database.entries()
+    with pytest.raises(FormatError, match="does not match: the file is damaged") as caught:
+        damaged.check_meta_blocks()
+    assert caught.value.where.offset == filter_block.offset
+
+    at = int(index.offsets[5]) + 3
+    damaged = table_of(data[:at] + bytes((data[at] ^ 1,)) + data[at + 1 :])
+    damaged.check_blocks(index, range(5))
+    with pytest.raises(FormatError, match="does not match: the file is damaged") as caught:
+        damaged.check_blocks(index, range(4, 7))
+    assert caught.value.where.offset == int(index.offsets[5])

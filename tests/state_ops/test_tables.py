@@ -12,7 +12,8 @@ from statelift.schemas import types as t
 from statelift.schemas.errors import EncodeError
 from statelift.schemas.hashing import stability
 from statelift.state_ops.digest import Digest
-from statelift.state_ops.snapshot import KeyedState, Snapshot, open_snapshot
+from statelift.state_ops.snapshot import Snapshot, open_snapshot
+from statelift.state_ops.states import KeyedState
 from statelift.state_ops.tables import KeyedTable
 
 from .lifting import SOURCES, golden, opened

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,17 @@ from statelift.io.keyed.backend import KeyedBackend
 from statelift.io.keyed.entries import EntryBatch
 from statelift.io.keyed.meta_info import BackendStateType, StateMetaInfo
 from statelift.io.keyed.state_types import keyed_state_type
-from statelift.io.metadata import KeyGroupRange, read_metadata, write_metadata
+from statelift.io.metadata import (
+    ByteStreamStateHandle,
+    IncrementalRemoteKeyedStateHandle,
+    InputChannelStateHandle,
+    KeyGroupRange,
+    Metadata,
+    OperatorState,
+    SubtaskState,
+    read_metadata,
+    write_metadata,
+)
 from statelift.schemas.from_snapshot import type_of
 from statelift.schemas.snapshots import build
 from statelift.state_ops.findings import Finding, Tally, ranges
@@ -295,6 +306,76 @@ def test_of_a_missing_table_the_subtask_is_told(tmp_path: Path) -> None:
     [finding] = list(verify(reopened(folder)))
     assert (finding.where.operator, finding.where.subtask) == ("fraud-detector", 1)
     assert f"managed keyed state of key groups 64-127, {name} lost" in finding.what
+
+
+def test_a_current_file_that_names_another_manifest_is_told(tmp_path: Path) -> None:
+    folder = copied(ROCKSDB, tmp_path)
+    backend = reopened(folder).operator("session-tracker").keyed_backends[0]
+    [manifest] = [name for name in backend.files if name.startswith("MANIFEST-")]
+    meta = (folder / "_metadata").read_bytes()
+    other = manifest[:-1] + "9"
+    (folder / "_metadata").write_bytes(meta.replace(manifest.encode() + b"\n", other.encode() + b"\n"))
+    found = faults(reopened(folder))
+    assert {f.what for f in found} == {f"CURRENT names {other!r}, which the snapshot does not have"}
+    assert ("session-tracker", 0) in {(f.where.operator, f.where.subtask) for f in found}
+
+
+def test_a_table_that_only_the_manifest_names_is_told(tmp_path: Path) -> None:
+    """The snapshot would be read without its entries, and RocksDB does not open it."""
+    folder = copied(ROCKSDB, tmp_path)
+    path = folder / "_metadata"
+    metadata = read_metadata(path.read_bytes(), str(path))
+    operators = []
+    for operator in metadata.operator_states:
+        subtasks = list(operator.subtask_states)
+        handle = subtasks[0].managed_keyed_state if subtasks else None
+        if operator.operator_uid == "session-tracker":
+            assert isinstance(handle, IncrementalRemoteKeyedStateHandle)
+            files = (*handle.shared_state, *handle.private_state)
+            lost = next(file for file in files if file.local_path.endswith(".sst"))
+            fewer = replace(
+                handle,
+                shared_state=tuple(file for file in handle.shared_state if file is not lost),
+                private_state=tuple(file for file in handle.private_state if file is not lost),
+            )
+            subtasks[0] = replace(subtasks[0], managed_keyed_state=fewer)
+        operators.append(replace(operator, subtask_states=tuple(subtasks)))
+    path.write_bytes(write_metadata(replace(metadata, operator_states=tuple(operators))))
+    [finding] = faults(reopened(folder))
+    assert finding.what == f"the MANIFEST names {lost.local_path}, which the snapshot does not have"
+    assert (finding.where.operator, finding.where.subtask) == ("session-tracker", 0)
+
+
+# -- records in flight -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("offsets", "says"),
+    [
+        ((4, 11), None),
+        ((4, 12), "of 1,395 bytes does not fit in its file"),
+        ((4, 19), "begins outside of the 20 bytes of its file"),
+        ((0,), "begins outside of the 20 bytes of its file"),
+    ],
+)
+def test_buffers_of_records_in_flight_lie_in_their_file(
+    tmp_path: Path, offsets: tuple[int, ...], says: str | None
+) -> None:
+    """Version, then for each buffer its length and that many bytes (ChannelStateSerializerImpl)."""
+    buffers = bytes(4) + b"\0\0\0\3abc" + b"\0\0\0\5stuvw"
+    handle = InputChannelStateHandle(
+        subtask_index=0, gate_idx=0, input_channel_idx=0, offsets=offsets, size=16,
+        stream=ByteStreamStateHandle(handle_name="channel", data=buffers),
+    )  # fmt: skip
+    operator = OperatorState(
+        operator_id=bytes(16), parallelism=1, max_parallelism=128,
+        subtask_states=(SubtaskState(subtask_index=0, input_channel_state=(handle,)),),
+    )  # fmt: skip
+    metadata = Metadata(version=3, checkpoint_id=1, operator_states=(operator,))
+    (tmp_path / "_metadata").write_bytes(write_metadata(metadata))
+    found = faults(statelift.open(str(tmp_path)))
+    assert [finding.where.subtask for finding in found] == [0] * (says is not None)
+    assert all(says is not None and says in finding.what for finding in found)
 
 
 # -- operator state --------------------------------------------------------------------------------------------
