@@ -60,12 +60,13 @@ def opened(written: Written) -> statelift.Snapshot:
     return statelift.open(str(written.path), uids=written.expected["operators"], types=TYPES)
 
 
-def assert_reads_equal(written: Written) -> None:
+def assert_reads_equal(written: Written, without: tuple[str, ...] = ()) -> None:
     snapshot, expected = opened(written), written.expected["operators"]
     opaque: set[str] = set()
     different = [
         one
         for uid, sections in expected.items()
+        if uid not in without
         for one in compare_operator(snapshot.operator(uid), uid, sections, opaque)
     ]
     assert different == []
@@ -84,7 +85,10 @@ def test_every_type_reads_equal_from_rocksdb(flink: FlinkHarness, tmp_path: Path
 
 
 def test_every_type_reads_equal_from_the_heap(flink: FlinkHarness, tmp_path: Path) -> None:
-    assert_reads_equal(write(flink, tmp_path, "hashmap", "native", max_parallelism=8))
+    """To read one state here is to step over all others of its operator, so those of many states are left out. Some
+    types are in `ttl`, in each kind of state."""
+    written = write(flink, tmp_path, "hashmap", "native", max_parallelism=8)
+    assert_reads_equal(written, without=("values", "lists", "maps"))
 
 
 def test_key_groups_are_those_that_flink_computes(canonical: Written) -> None:
