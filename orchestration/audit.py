@@ -60,5 +60,5 @@ def _state(state: StateInventory) -> Mapping[str, Any]:
     return {
         "operator": state.operator, "state": state.name, "kind": state.kind, "entries": state.entries,
         "bytes": state.nbytes, **type_columns(state.types), "not decoded": "; ".join(map(str, state.opaque)) or None,
-        "damaged": state.damaged,
+        "undecoded": state.undecoded, "damaged": state.damaged,
     }  # fmt: skip

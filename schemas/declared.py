@@ -18,12 +18,14 @@ from .wire import text_to_units
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredClass:
-    """A class: its own ``fields``, those of the class that it ``extends`` come with it; or the constants of an enum."""
+    """A class: its own ``fields``, those of the class that it ``extends`` come with it; or the constants of an enum;
+    or one of which no more is known, ``opaque``: a value that holds an object of it is not decoded."""
 
     class_name: str
     fields: Mapping[str, str] = field(default_factory=dict)
     extends: str | None = None
     final: bool = False
+    opaque: bool = False
     constants: tuple[str, ...] = ()
 
 
@@ -88,6 +90,8 @@ class Declared:
     def pojo(self, class_name: str, base: t.PojoType | None = None) -> t.DataType:
         """A declared class as a POJO (or an enum); one below ``base`` has its fields too."""
         one = self.classes[class_name]
+        if one.opaque:
+            return t.OpaqueType(class_name=class_name, reason="declared opaque")
         if one.constants:
             return t.EnumType(class_name=class_name, constants=one.constants)
         known = {part.name: part.type for part in base.fields} if base else {}
@@ -99,14 +103,17 @@ class Declared:
         return replace(made, non_registered=below)
 
     def kryo(self, class_name: str) -> t.DataType:
-        """A declared class as Kryo's FieldSerializer writes it, or an enum."""
+        """A declared class as Kryo's FieldSerializer writes it, or an enum. Raises PlanError for an opaque one."""
         one = self.classes[class_name]
+        if one.opaque:
+            raise PlanError(
+                f"class {class_name} is declared opaque, and stands where Kryo's objects have a shape"
+            )
         if one.constants:
             return t.EnumType(class_name=class_name, constants=one.constants)
         own = {name: self.as_kryo(node) for name, node in self.fields_of(class_name).items()}
-        below = tuple(
-            map(self.kryo, (c.class_name for c in self.classes.values() if c.extends == class_name))
-        )
+        extending = (c for c in self.classes.values() if c.extends == class_name and not c.opaque)
+        below = tuple(self.kryo(c.class_name) for c in extending)
         return t.ClassType(class_name=class_name, fields=in_order(own), final=one.final, subclasses=below)
 
     def as_kryo(self, node: t.DataType) -> t.DataType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Literal
 
 from . import types as t
@@ -9,6 +10,7 @@ from .codec.kryo_kernels import CLASSES, COLLECTION, DEFAULT_IDS, MAP, SORTED_MA
 from .codec.kryo_shapes import LEAVES, leaf_type
 from .declared import Declared
 from .snapshots import KryoSnapshot
+from .tree import rebuilt
 
 #: Types that say nothing of their values' classes, beside the classes that are known themselves.
 _INTERFACES = {
@@ -51,7 +53,7 @@ def type_of_kryo(
         return t.OpaqueType(class_name=name, reason="written by Kryo, of an unknown version")
     if shape is not None:
         shape = declared.as_kryo(shape)
-    elif name in declared.classes:
+    elif name in declared.classes and not declared.classes[name].opaque:
         shape = declared.kryo(name)
     elif name in _USUAL:
         shape = _USUAL[name]
@@ -60,6 +62,24 @@ def type_of_kryo(
     elif name not in _INTERFACES:
         return t.OpaqueType(class_name=name, reason="Kryo without a declared shape")
     return t.KryoType(class_name=name, kryo=kryo, registered=_registered(snapshot), shape=shape)
+
+
+def in_key(node: t.DataType) -> t.DataType:
+    """``node`` as the type of keys, which are found by their bytes: Kryo's values are decoded only where equal ones
+    are the same bytes and no class may stand for another, or where the user declared them."""
+
+    def change(one: t.DataType) -> t.DataType:
+        if isinstance(one, t.KryoType) and one.shape is not None and _may_vary(one.shape):
+            return dataclasses.replace(one, shape=None)
+        return one
+
+    return rebuilt(node, change)
+
+
+def _may_vary(shape: t.DataType) -> bool:
+    if shape in (_OBJECT, t.JavaType(name="bit_set")):
+        return True
+    return any(map(_may_vary, shape.children()))
 
 
 def _collection(name: str) -> t.DataType | None:

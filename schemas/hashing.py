@@ -19,6 +19,7 @@ from . import types as t
 from .codec.codec import Codec
 from .codec.columns import binary_parts
 from .codec.shapes import compile_type
+from .errors import EncodeError
 from .hash_kernels import fold_lists, hash_big_integers, hash_binary_rows, hash_strings
 
 Hashes = npt.NDArray[np.int32]
@@ -75,12 +76,19 @@ def _unstable(node: t.DataType, in_row: bool) -> str | None:
             in_row = True
         case t.TupleType() | t.ListType() | t.MapType() | t.NullableType():
             pass
+        case t.KryoType(shape=t.JavaType(name="uuid")):
+            return None
         case t.OpaqueType():
             return f"{node.class_name} is opaque: {node.reason}"
         case _:
             return f"{node} is not a key type"
     reasons = (_unstable(child, in_row) for child in node.children())
     return next((reason for reason in reasons if reason), None)
+
+
+def may_have_names(node: t.DataType) -> bool:
+    """Whether there is a ``Row`` in a key: one with named fields hashes by the names, which no snapshot has."""
+    return isinstance(node, t.RowType) or any(map(may_have_names, node.children()))
 
 
 def java_hash(array: pa.Array, node: t.DataType) -> Hashes | None:
@@ -121,9 +129,23 @@ def _hash(array: pa.Array, node: t.DataType) -> Hashes:
             hashes = _folded(both, offsets, 0, 1)
         case t.NullableType():
             hashes = _hash(array, node.inner)
+        case t.KryoType():
+            hashes = _uuids(array)
         case _:
             raise AssertionError(node)
     return _masked(hashes, array)
+
+
+def _uuids(array: pa.Array) -> Hashes:
+    """``UUID.hashCode`` of UUIDs as text: its four words, one xor the other. Raises EncodeError for other text."""
+    data, offsets = binary_parts(pc.replace_substring(array.fill_null("0" * 32), "-", ""))
+    try:
+        raw = bytes.fromhex(data[offsets[0] : offsets[-1]].tobytes().decode())
+        words = np.frombuffer(raw, ">i4").astype(np.int32).reshape(len(array), 4)
+    except ValueError:
+        raise EncodeError("a UUID has 32 hexadecimal digits") from None
+    hashes: Hashes = np.bitwise_xor.reduce(words, axis=1)
+    return hashes
 
 
 def _row(array: pa.Array, node: t.RowType) -> Hashes:
@@ -208,7 +230,13 @@ def _masked(hashes: Hashes, array: pa.Array) -> Hashes:
 
 _INTEGERS = ("byte", "short", "int", "char")
 _MILLIS = ("date", "sql_date", "sql_time")
-_UNHASHED = ("void", "null", "window", "global_window", "count_window", "string_value", "string_data")
+_UNHASHED = (
+    "void", "null", "window", "global_window", "count_window", "string_value", "string_data", "tuple0", "variant",
+    "bitmap", "raw_data", "flipped_long",
+    # Parts of SQL rows, which hash as a whole, and of Avro records, whose hash is their own.
+    "days", "millis_of_day", "micros_of_day", "months", "day_time_millis", "timestamp_millis", "timestamp_micros",
+    "timestamp_nanos", "timestamp_millis_utc", "timestamp_micros_utc", "timestamp_nanos_utc",
+)  # fmt: skip
 
 
 def _scalar(array: pa.Array, name: str) -> Hashes:

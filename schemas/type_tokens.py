@@ -15,6 +15,7 @@ _TOKEN = re.compile(
     rf'(?P<name>{NAME.pattern})|(?P<string>"(?:[^"\\]|\\.)*")|(?P<number>-?\d{{1,10}})|(?P<mark>[<>{{}}()\[\],:=])'
 )
 _SPACE = re.compile(r"\s*")
+_KINDS = ("name", "string", "number")
 _SHOWN = 60
 X = TypeVar("X")
 
@@ -44,7 +45,8 @@ class Tokens:
     def take(self, kind: str, expected: str | None = None) -> str:
         """The next token, which is of the ``kind`` name, string or number, or is that very mark."""
         found, token = self._peek()
-        if kind not in (found, token) or (kind == token and found != "mark"):
+        wanted = found == kind if kind in _KINDS else (found, token) == ("mark", kind)
+        if not wanted:
             raise self.error(expected or f"'{kind}'")
         self.at += len(token)
         self._skip_space()

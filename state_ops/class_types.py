@@ -26,6 +26,9 @@ class ClassTypes(BaseModel):
     final: bool = Field(
         default=False, description="whether Java's class is final (Kryo writes it without its name)"
     )
+    opaque: bool = Field(
+        default=False, description="whether values that hold an object of the class are left undecoded"
+    )
     enum: tuple[str, ...] = Field(default=(), description="the constants of an enum, in their order")
 
 
@@ -47,6 +50,7 @@ def declared(types: Types | str | None, stores: Stores) -> Declared:
                     fields=one.fields,
                     extends=one.extends,
                     final=one.final,
+                    opaque=one.opaque,
                     constants=one.enum,
                 )
                 for name, one in classes.items()

@@ -28,7 +28,8 @@ class StateInventory:
     ``columns`` are names and Arrow types of its table. ``entries`` is None where they were not counted; ``estimated``
     where RocksDB's own figures are added up. ``nbytes`` are those of its keys and values, not of the files, and None
     where not counted. ``opaque`` are the parts of its values that are carried as bytes, ``decoded`` whether there is
-    anything beside them; ``damaged`` how many entries do not decode, and ``damage`` why the first of them do not.
+    anything beside them; ``undecoded`` how many values hold objects of classes that are not known, and are their bytes
+    only; ``damaged`` how many entries do not decode, and ``damage`` why the first of them do not.
     """
 
     operator: str
@@ -38,6 +39,7 @@ class StateInventory:
     columns: Mapping[str, str]
     decoded: Literal["all", "part", "none"]
     opaque: tuple[OpaquePart, ...]
+    undecoded: int | None = None
     damaged: int | None = None
     damage: tuple[str, ...] = ()
     entries: int | None = None
@@ -149,6 +151,7 @@ def _keyed(operator: Operator, problems: list[str]) -> dict[str, _Total]:
             total.entries += own.entries
             total.nbytes += own.nbytes
             total.damage.count += own.damage.count
+            total.damage.undecoded += own.damage.undecoded
             total.damage.errors += own.damage.errors
     return {name: total for name, total in totals.items() if name not in broken}
 
@@ -188,7 +191,7 @@ def _state(state: State, problems: list[str], keyed: Mapping[str, _Total] | None
                 entries, nbytes, damage = total.entries, total.nbytes, total.damage
         elif isinstance(state, (OperatorListState, BroadcastState)):
             entries, nbytes = state.count(), _element_bytes(state)
-            _decode_elements(state)
+            damage.undecoded = _decode_elements(state)
     except StateliftError as error:
         problems.append(str(error.at(where)))
     if damage.count:
@@ -202,6 +205,7 @@ def _state(state: State, problems: list[str], keyed: Mapping[str, _Total] | None
         columns=columns,
         decoded=state.decoded,
         opaque=state.opaque_parts,
+        undecoded=damage.undecoded if keyed is not None else None,
         damaged=damage.count if keyed is not None else None,
         damage=tuple(str(error.at(where)) for error in damage.errors),
         entries=entries,
@@ -210,14 +214,17 @@ def _state(state: State, problems: list[str], keyed: Mapping[str, _Total] | None
     )
 
 
-def _decode_elements(state: OperatorListState | BroadcastState) -> None:
-    """Raise FormatError for the first element that does not decode."""
+def _decode_elements(state: OperatorListState | BroadcastState) -> int:
+    """How many elements are only bytes. Raises FormatError for the first one that does not decode."""
+    undecoded = 0
     for _, backend in state.parts:
         wide = replace(backend, wide_times=True)
         if isinstance(state, BroadcastState):
             wide.entries(state.type)
         else:
-            wide.elements(state.type)
+            found = wide.elements(state.type).get("undecoded")
+            undecoded += len(found) - found.null_count if found is not None else 0
+    return undecoded
 
 
 def _element_bytes(state: OperatorListState | BroadcastState) -> int:

@@ -15,7 +15,7 @@ from ..io.keyed.entries import EntryBatch, Window
 from ..io.metadata import KeyGroupRange
 from ..schemas import types as t
 from ..schemas.errors import StateliftError, Where
-from ..schemas.hashing import stability
+from ..schemas.hashing import may_have_names, stability
 from .damage import Damage
 from .findings import Examples, Finding, Progress, fault, is_format_gap, key_groups_text, of_error, unchecked
 from .tables import KeyedTable
@@ -191,6 +191,11 @@ class _Unit:
             examples.add(of_error(error, where))
         examples.count = damage.count
         yield from examples
+        if damage.undecoded:
+            what = (
+                f"{damage.undecoded} values hold objects of classes that are not known, and are not decoded"
+            )
+            yield unchecked(what, where)
 
     # -- places --------------------------------------------------------------------------------------------
 
@@ -283,8 +288,15 @@ class _Unit:
                 yield fault(what, where)
         for state, damage in self.broken.items():
             yield from self._broken(state, damage)
-        for examples in self.misplaced.values():
-            yield from examples
+        for state, examples in self.misplaced.items():
+            if may_have_names(self.check.tables[state].type.key):
+                what = (
+                    f"{examples.count} keys are rows that hash to other key groups by the position of their fields:"
+                    " rows with named fields hash by the names, which no snapshot has"
+                )
+                yield unchecked(what, examples.where)
+            else:
+                yield from examples
         try:
             yield from self._duplicates()
         except StateliftError as error:

@@ -16,6 +16,7 @@ from ...schemas.codec import ops
 from ...schemas.codec.run import run_decode
 from ...schemas.codec.shapes import Builder, NullShape
 from ...schemas.errors import FormatError, UnsupportedVersionError, Where
+from ...schemas.from_kryo import in_key
 from ...schemas.from_snapshot import TypeRules
 from ...schemas.snapshots import SerializerSnapshot, build, read_snapshot
 from ...schemas.wire import Reader
@@ -231,7 +232,7 @@ def _read_timers(reader: Reader, buffer: Bytes, service: _Service, types: TypeRu
     builder = Builder(wide_times=True)
     slots = [builder.slot(8), builder.slot(8)]
     for snapshot in (service.key, service.namespace):
-        kind = types.type_of(snapshot)
+        kind = in_key(types.type_of(snapshot))
         opaque = t.opaque_in(kind)
         if opaque is not None and count:
             raise reader.error(f"a timer of {opaque.class_name} ({opaque.reason}) cannot be stepped over")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...schemas import types as t
+from ...schemas.from_kryo import in_key
 from ...schemas.from_snapshot import SNAPSHOTS_ALONE, TypeRules
 from ...schemas.snapshots import CompositeSnapshot
 from ...schemas.subclasses import Subclasses, told
@@ -62,11 +63,12 @@ def keyed_state_type(
 ) -> KeyedStateType:
     """The types of a state of a keyed backend whose keys are ``key``."""
     type_of = types.type_of
+    key = in_key(key)
     value = meta.value_serializer
     if meta.backend_state_type is BackendStateType.PRIORITY_QUEUE:
         nested = value.nested if isinstance(value, CompositeSnapshot) else ()
         namespace = type_of(nested[1]) if len(nested) == 2 else _missing("namespace")
-        return KeyedStateType(name=meta.name, kind="timer", key=key, namespace=namespace)
+        return KeyedStateType(name=meta.name, kind="timer", key=key, namespace=in_key(namespace))
     namespace = type_of(meta.namespace_serializer) if meta.namespace_serializer else _missing("namespace")
     kind = _KINDS.get(meta.keyed_state_type or "", "value")
     inner = type_of(value) if value is not None else _missing("value")
@@ -81,7 +83,12 @@ def keyed_state_type(
     elif kind == "map":
         map_key = type_of(meta.user_key_serializer) if meta.user_key_serializer else _missing("user key")
     return KeyedStateType(
-        name=meta.name, kind=kind, key=key, namespace=namespace, map_key=map_key, value=inner
+        name=meta.name,
+        kind=kind,
+        key=key,
+        namespace=in_key(namespace),
+        map_key=in_key(map_key) if map_key is not None else None,
+        value=inner,
     )
 
 

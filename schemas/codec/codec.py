@@ -23,7 +23,9 @@ _LONGEST_NAME = 1000
 
 FAR_TIMES_TODO = "wide_times (--wide-times, in a plan wide_times: true) gives such times in their parts"
 
-SUBCLASS_TODO = "declare its fields, and which class it extends (--types, in a plan types:)"
+SUBCLASS_TODO = (
+    "declare which class it extends, and its fields or that it is opaque (--types, in a plan types:)"
+)
 
 
 class DecodeError(FormatError):

@@ -12,22 +12,21 @@ from .kryo_give_kernel import give_rows
 from .kryo_take_kernel import take_rows
 from .program import KryoRows
 
-_MOST_REFERENCES = 1 << 16
+_MOST_OBJECTS = 1 << 16
 
 
 def kryo_to_plain(rows: KryoRows, data: Bytes, starts: Positions, ends: Positions) -> tuple[Bytes, Positions]:
     """The plain bytes of Kryo values, and where each ends in them: -1 for a value that is not of the shape."""
     stops = np.empty(len(starts), np.int64)
     longest = int((ends - starts).max()) if len(starts) else 0
-    references = min(longest + 1, _MOST_REFERENCES)
-    where, kinds = np.empty(references, np.int64), np.empty(references, np.int64)
+    objects = min(longest + 1, _MOST_OBJECTS)
     failure = np.zeros(1, np.int64)
     size = 4 * int((ends - starts).sum()) + 64
     while True:
         out = np.empty(size, np.uint8)
         failure[0] = 0
         take_rows(
-            rows.code, rows.pool, rows.first, rows.five, data, starts, ends, out, stops, where, kinds, failure
+            rows.code, rows.pool, rows.first, rows.five, data, starts, ends, out, stops, objects, failure
         )
         if not failure[0]:
             return out, stops

@@ -89,7 +89,7 @@ def _give_string(five, plain, pos, end, out, state):
             done = done and put(out, state, (0xC0 | unit >> 6) << 8 | 0x80 | unit & 0x3F, 2)
         else:
             three = (0xE0 | unit >> 12) << 16 | (0x80 | unit >> 6 & 0x3F) << 8 | 0x80 | unit & 0x3F
-            done = done and put(out, state, three, 3)
+            done = done and put(out, state, three >> 16, 1) and put(out, state, three & 0xFFFF, 2)
     return pos if done else _FULL
 
 
@@ -241,9 +241,10 @@ def _give_time(five, plain, pos, out, state):
         done = put(out, state, hour, 1) and put(out, state, minute, 1)
         done = done and put_units(out, state, _zigzag(nano)) and put(out, state, second, 1)
     elif nano:
-        done = put(out, state, hour << 16 | minute << 8 | second, 3) and put_units(out, state, nano)
+        done = put(out, state, hour << 8 | minute, 2) and put(out, state, second, 1)
+        done = done and put_units(out, state, nano)
     elif second:
-        done = put(out, state, hour << 16 | minute << 8 | 0xFF - second, 3)
+        done = put(out, state, hour << 8 | minute, 2) and put(out, state, 0xFF - second, 1)
     elif minute:
         done = put(out, state, hour << 8 | 0xFF - minute, 2)
     else:
@@ -303,20 +304,21 @@ def give_leaf(kind, five, plain, pos, end, out, state):
 
 
 @njit(**PART_OF_KERNEL)
-def _earlier(constant, state, enums):
+def _earlier(constant, state):
     """The number of an enum constant that was written before, else -1; it is there only once in Java."""
     n = state[k.ENUMS]
     for i in range(n):
-        if enums[2 * i] == constant:
-            return enums[2 * i + 1]
+        if state[k.CONSTANTS_AT + 2 * i] == constant:
+            return state[k.CONSTANTS_AT + 2 * i + 1]
     if n < k.MOST_ENUMS:
-        enums[2 * n], enums[2 * n + 1] = constant, state[k.REFS]
+        state[k.CONSTANTS_AT + 2 * n] = constant
+        state[k.CONSTANTS_AT + 2 * n + 1] = state[k.REFS]
         state[k.ENUMS] = n + 1
     return np.int64(-1)
 
 
 @njit(**PART_OF_KERNEL)
-def _give_class(code, pool, at, out, state, ids):
+def _give_class(code, pool, at, out, state):
     """The class of the alternative at word ``at``: its number, or its name when it comes first."""
     tag = word(code, at + 1)
     if tag > 0:
@@ -326,24 +328,22 @@ def _give_class(code, pool, at, out, state, ids):
         return False
     if state[k.OUT] < 0:
         return True
-    if ids[number] >= 0:
-        return put_units(out, state, ids[number])
-    ids[number] = state[k.NAMES]
+    known = k.NAMES_AT + number
+    if state[known] >= 0:
+        return put_units(out, state, state[known])
+    state[known] = state[k.NAMES]
     state[k.NAMES] += 1
-    done = put_units(out, state, ids[number])
+    done = put_units(out, state, state[known])
     for i in range(word(code, at + 3)):
         done = done and put(out, state, np.int64(pool[word(code, at + 2) + i]), 1)
     return done
 
 
 @njit(
-    int64(
-        _words, _read, int64, int64, int64, int64, _read, int64, int64, uint8[::1], int64[::1], int64[::1],
-        int64[::1],
-    ),
+    int64(_words, _read, int64, int64, int64, int64, _read, int64, int64, uint8[::1], int64[::1]),
     cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True,
 )  # fmt: skip
-def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state, ids, enums):
+def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state):
     """Write what stands at the place ``row``: the next position in ``plain``, or minus the reason."""
     at = row << 3
     mode, first, form = word(code, at + 1), word(code, at + 3), word(code, at + 4)
@@ -362,7 +362,7 @@ def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state, ids,
     earlier = np.int64(-1)
     if referenced and not null:
         if kind == k.ENUM:
-            earlier = _earlier(word(code, at + 4) << 32 | load_i4(plain, pos), state, enums)
+            earlier = _earlier(word(code, at + 4) << 32 | load_i4(plain, pos), state)
         if earlier < 0:
             state[k.REFS] += 1
     mark = np.int64(not null) if earlier < 0 else earlier + 2
@@ -376,7 +376,7 @@ def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state, ids,
         if null:
             done = put(out, state, np.int64(0), 1)
         else:
-            done = _give_class(code, pool, at, out, state, ids)
+            done = _give_class(code, pool, at, out, state)
             if referenced:
                 done = done and put_units(out, state, mark)
     if not done:
@@ -390,21 +390,7 @@ def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state, ids,
     inner = word(code, body + 1)
     if kind == k.CLASS:
         for i in range(inner):
-            pos = give(
-                code,
-                pool,
-                word(code, body + 2) + i,
-                _NONE,
-                _NO,
-                five,
-                plain,
-                pos,
-                end,
-                out,
-                state,
-                ids,
-                enums,
-            )
+            pos = give(code, pool, word(code, body + 2) + i, _NONE, _NO, five, plain, pos, end, out, state)
             if pos < 0:
                 return pos
         return pos
@@ -438,7 +424,7 @@ def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state, ids,
                 one = get_1(plain, probe + (form & k.FLAGGED))
             several = several or (told >= 0 and told != one)
             told = one
-            probe = give(code, pool, inner, _NONE, _NO, five, plain, probe, end, out, state, ids, enums)
+            probe = give(code, pool, inner, _NONE, _NO, five, plain, probe, end, out, state)
             if probe < 0:
                 state[k.OUT] = kept
                 return probe
@@ -451,7 +437,7 @@ def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state, ids,
         if tagged and told < 0:
             return pos + n if done and put(out, state, np.int64(0), 1) else _FULL
         if tagged and not several:
-            done = done and _give_class(code, pool, (word(code, at + 3) + told) << 3, out, state, ids)
+            done = done and _give_class(code, pool, (word(code, at + 3) + told) << 3, out, state)
             done = done and put(out, state, maybe, 1)
         if several:
             told = np.int64(-1)
@@ -468,7 +454,7 @@ def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state, ids,
         return _FULL
     for i in range(n * each):
         place = word(code, body + 2) if kind == k.MAP and i & 1 else inner
-        pos = give(code, pool, place, told, maybe, five, plain, pos, end, out, state, ids, enums)
+        pos = give(code, pool, place, told, maybe, five, plain, pos, end, out, state)
         if pos < 0:
             return pos
     return pos
@@ -485,15 +471,11 @@ def give_rows(code, pool, row, five, plain, offsets, out, stops, classes, failur
 
     failure gets (reason, row) where a row cannot be written, or OVERFLOW.
     """
-    state = np.zeros(k.WORDS, np.int64)
-    ids = np.empty(classes, np.int64)
-    enums = np.empty(2 * k.MOST_ENUMS, np.int64)
+    state = np.zeros(k.NAMES_AT + classes, np.int64)
     for i in range(offsets.size - 1):
         state[k.NAMES], state[k.REFS], state[k.ENUMS] = 0, 0, 0
-        ids[:] = -1
-        pos = give(
-            code, pool, row, _NONE, _NO, five, plain, offsets[i], offsets[i + 1], out, state, ids, enums
-        )
+        state[k.NAMES_AT :] = -1
+        pos = give(code, pool, row, _NONE, _NO, five, plain, offsets[i], offsets[i + 1], out, state)
         if pos != offsets[i + 1]:
             failure[0] = -pos if pos < 0 else BAD_LENGTH
             failure[1] = i

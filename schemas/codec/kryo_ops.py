@@ -38,10 +38,16 @@ COLLECTION = next(_number)  # row of the element, 1 if a comparator comes with i
 MAP = next(_number)  # row of the key, row of the value, 1 if a comparator comes with it
 ARRAY = next(_number)  # row of the element
 
-# The words of a kernel's state
+# The words of a kernel's state; behind them stand the tables of one value.
 OUT, REFS, NAMES, ENUMS = range(4)
 WORDS = 4
 DISCARD = -1
 """In the place of OUT: nothing is written, only the end of the value is looked for."""
 MOST_NAMES = 64
 MOST_ENUMS = 64
+#: Taking: the classes that names stood for, then pairs of an object's place and what it is.
+CLASSES_AT = WORDS
+OBJECTS_AT = CLASSES_AT + MOST_NAMES
+#: Giving: pairs of an enum constant and its number, then the numbers of names that were written.
+CONSTANTS_AT = WORDS
+NAMES_AT = CONSTANTS_AT + 2 * MOST_ENUMS

@@ -13,7 +13,7 @@ from numba import int64, njit, types, uint8
 
 from . import kryo_ops as k
 from .kryo_kernels import flagged, varint, varlong
-from .memory import get_1, get_8, load_i2, word
+from .memory import get_1, get_8, load_i2, put_1, store_i2, store_i4, store_i8, word
 from .ops import BAD_KRYO, BAD_LENGTH, OVERFLOW, SHORT
 from .slot_kernels import PART_OF_KERNEL
 
@@ -31,14 +31,20 @@ _words = types.Array(int64, 1, "C", readonly=True)
 
 @njit(**PART_OF_KERNEL)
 def put(out, state, value, n):
-    """Append ``n`` bytes, big-endian; False where ``out`` is full."""
+    """Append ``n`` bytes (1, 2, 4 or 8), big-endian; False where ``out`` is full."""
     at = state[k.OUT]
     if at < 0:
         return True
     if at + n > out.size:
         return False
-    for i in range(n):
-        out[at + i] = (value >> ((n - 1 - i) << 3)) & 0xFF
+    if n == 1:
+        put_1(out, at, value)
+    elif n == 2:
+        store_i2(out, at, value)
+    elif n == 4:
+        store_i4(out, at, value)
+    else:
+        store_i8(out, at, value)
     state[k.OUT] = at + n
     return True
 
@@ -78,10 +84,16 @@ def _take_string(buf, pos, end, out, state):
         if stop >= end:
             return _SHORT
         stop += 1
-        full = not put_units(out, state, stop - pos)
-        for i in range(pos, stop):
-            full = full or not put(out, state, get_1(buf, i) & 0x7F, 1)
-        return _FULL if full else stop
+        if not put_units(out, state, stop - pos):
+            return _FULL
+        at = state[k.OUT]
+        if at >= 0:
+            if at + stop - pos > out.size:
+                return _FULL
+            for i in range(stop - pos):
+                put_1(out, at + i, get_1(buf, pos + i) & 0x7F)
+            state[k.OUT] = at + stop - pos
+        return stop
     n, pos = flagged(buf, pos, end)
     if pos < 0:
         return _SHORT
@@ -162,13 +174,22 @@ def _take_uuid(five, buf, pos, end, out, state):
         if pos < 0:
             return _SHORT
         most, least = _zigzag(most), _zigzag(least)
-    full = not put(out, state, np.int64(36), 1)
+    at = state[k.OUT]
+    if at < 0:
+        return pos
+    if at + 37 > out.size:
+        return _FULL
+    put_1(out, at, np.int64(36))
+    at += 1
     for i in range(32):
         half = most if i < 16 else least
         if i == 8 or i == 12 or i == 16 or i == 20:
-            full = full or not put(out, state, np.int64(0x2D), 1)
-        full = full or not put(out, state, _hex_digit(half >> ((15 - (i & 15)) << 2) & 15), 1)
-    return _FULL if full else pos
+            put_1(out, at, np.int64(0x2D))
+            at += 1
+        put_1(out, at, _hex_digit(half >> ((15 - (i & 15)) << 2) & 15))
+        at += 1
+    state[k.OUT] = at
+    return pos
 
 
 @njit(**PART_OF_KERNEL)
@@ -383,7 +404,7 @@ def _named(code, pool, first, n, buf, pos, end):
 
 
 @njit(**PART_OF_KERNEL)
-def _take_class(code, pool, first, n, buf, pos, end, state, names):
+def _take_class(code, pool, first, n, buf, pos, end, state):
     """(next position or minus a reason, alternative): -1 is null."""
     tag, pos = varint(buf, pos, end)
     if pos < 0:
@@ -401,12 +422,12 @@ def _take_class(code, pool, first, n, buf, pos, end, state, names):
             if i < 0:
                 return _BAD, i
             at = (first + i) << 3
-            names[seen] = word(code, at + 4)
+            state[k.CLASSES_AT + seen] = word(code, at + 4)
             state[k.NAMES] = seen + 1
             return pos + word(code, at + 3), i
         if number >= seen:
             return _BAD, np.int64(0)
-        number = names[number]
+        number = state[k.CLASSES_AT + number]
     for i in range(n):
         at = (first + i) << 3
         if word(code, at + 1) == tag if tag > 1 else word(code, at + 4) == number:
@@ -415,23 +436,20 @@ def _take_class(code, pool, first, n, buf, pos, end, state, names):
 
 
 @njit(
-    int64(
-        _words, _read, int64, int64, int64, int64, _read, int64, int64, uint8[::1], int64[::1], int64[::1],
-        int64[::1], int64[::1],
-    ),
+    int64(_words, _read, int64, int64, int64, int64, _read, int64, int64, uint8[::1], int64[::1]),
     cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True,
 )  # fmt: skip
-def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state, names, where, kinds):
+def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state):
     """What stands at the place ``row``: the next position, or minus the reason.
 
     ``forced`` is the alternative where the collection around has told the class (else -1), and ``nulls`` whether
-    it may have null elements then. ``where`` and ``kinds`` take the objects that references can mean.
+    it may have null elements then.
     """
     at = row << 3
     mode, first, form = word(code, at + 1), word(code, at + 3), word(code, at + 4)
     alternative = forced if forced >= 0 else np.int64(0)
     if forced < 0 and mode == k.TAGGED:
-        pos, alternative = _take_class(code, pool, first, word(code, at + 2), buf, pos, end, state, names)
+        pos, alternative = _take_class(code, pool, first, word(code, at + 2), buf, pos, end, state)
         if pos < 0:
             return pos
     null = alternative < 0
@@ -451,8 +469,9 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state, names,
                 return _BAD
         elif reference == 1:
             number = state[k.REFS]
-            if number < where.size:
-                where[number], kinds[number] = pos, what
+            if k.OBJECTS_AT + 2 * number + 1 < state.size:
+                state[k.OBJECTS_AT + 2 * number] = pos
+                state[k.OBJECTS_AT + 2 * number + 1] = what
             state[k.REFS] = number + 1
         else:
             meant = reference - 2
@@ -460,7 +479,8 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state, names,
                 return _BAD
             if state[k.OUT] < 0:
                 return pos
-            if meant >= where.size or kind > k.LAST_SHARED or kinds[meant] != what:
+            meant = k.OBJECTS_AT + 2 * meant
+            if meant + 1 >= state.size or kind > k.LAST_SHARED or state[meant + 1] != what:
                 return _BAD
     elif not null and or_null:
         if pos >= end:
@@ -477,7 +497,7 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state, names,
     if form & k.CHOICE and not put(out, state, alternative, 1):
         return _FULL
     if kind <= k.LAST_SHARED:
-        start = where[meant] if meant >= 0 else pos
+        start = state[meant] if meant >= 0 else pos
         if kind == k.ENUM:
             stop = _take_enum(word(code, body + 1), buf, start, end, out, state)
         else:
@@ -486,9 +506,7 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state, names,
     if kind == k.CLASS:
         inner = word(code, body + 2)
         for i in range(word(code, body + 1)):
-            pos = take(
-                code, pool, inner + i, _NONE, _NO, five, buf, pos, end, out, state, names, where, kinds
-            )
+            pos = take(code, pool, inner + i, _NONE, _NO, five, buf, pos, end, out, state)
             if pos < 0:
                 return pos
         return pos
@@ -529,9 +547,7 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state, names,
         if word(code, at + 1) != k.TAGGED:
             told, maybe = np.int64(0), flag
         elif flag:
-            pos, told = _take_class(
-                code, pool, word(code, at + 3), word(code, at + 2), buf, pos, end, state, names
-            )
+            pos, told = _take_class(code, pool, word(code, at + 3), word(code, at + 2), buf, pos, end, state)
             if pos < 0:
                 return pos
             if told < 0:
@@ -545,7 +561,7 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state, names,
             pos += 1
     for i in range(n * each):
         place = word(code, body + 2) if kind == k.MAP and i & 1 else inner
-        pos = take(code, pool, place, told, maybe, five, buf, pos, end, out, state, names, where, kinds)
+        pos = take(code, pool, place, told, maybe, five, buf, pos, end, out, state)
         if pos < 0:
             return pos
     return pos
@@ -553,22 +569,21 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state, names,
 
 @njit(
     types.void(
-        _words, _read, int64, int64, _read, _words, _words, uint8[::1], int64[::1], int64[::1], int64[::1],
-        int64[::1],
+        _words, _read, int64, int64, _read, _words, _words, uint8[::1], int64[::1], int64, int64[::1]
     ),
     cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True,
 )  # fmt: skip
-def take_rows(code, pool, row, five, buf, starts, ends, out, stops, where, kinds, failure):
+def take_rows(code, pool, row, five, buf, starts, ends, out, stops, objects, failure):
     """Each row [starts[i], ends[i]) of ``buf`` as plain bytes that end at stops[i] of ``out``; a row that is no value
-    of the shape, to its last byte, has none and stops[i] is minus one. failure[0] is 1 where ``out`` is full."""
-    state = np.zeros(k.WORDS, np.int64)
-    names = np.empty(k.MOST_NAMES, np.int64)
+    of the shape, to its last byte, has none and stops[i] is minus one. failure[0] is 1 where ``out`` is full.
+
+    References to the first ``objects`` of a value are read; one to a later object is not.
+    """
+    state = np.zeros(k.OBJECTS_AT + 2 * objects, np.int64)
     done = np.int64(0)
     for i in range(starts.size):
         state[k.OUT], state[k.REFS], state[k.NAMES] = done, 0, 0
-        pos = take(
-            code, pool, row, _NONE, _NO, five, buf, starts[i], ends[i], out, state, names, where, kinds
-        )
+        pos = take(code, pool, row, _NONE, _NO, five, buf, starts[i], ends[i], out, state)
         if pos == _FULL:
             failure[0] = 1
             return
@@ -582,9 +597,6 @@ def take_rows(code, pool, row, five, buf, starts, ends, out, stops, where, kinds
 @njit(**PART_OF_KERNEL)
 def end_of_shape(code, pool, row, five, buf, pos, end):
     """The position behind a value of a shape, or minus the reason."""
-    state = np.zeros(k.WORDS, np.int64)
+    state = np.zeros(k.OBJECTS_AT, np.int64)
     state[k.OUT] = k.DISCARD
-    names = np.empty(k.MOST_NAMES, np.int64)
-    none = np.empty(0, np.uint8)
-    where = np.empty(0, np.int64)
-    return take(code, pool, row, _NONE, _NO, five, buf, pos, end, none, state, names, where, where)
+    return take(code, pool, row, _NONE, _NO, five, buf, pos, end, np.empty(0, np.uint8), state)

@@ -112,7 +112,8 @@ STACK = 64
     BAD_BINARY,
     BAD_KRYO,
     FAR_TIME,
-) = range(17)
+    LONE_SURROGATE,
+) = range(18)
 
 REASONS = {
     SHORT: "the data ends inside the value",
@@ -130,5 +131,6 @@ REASONS = {
     BAD_TAG: "a tag names no alternative of its union",
     BAD_BINARY: "a binary row, array or map points outside itself",
     BAD_KRYO: "a Kryo value of a class that is not known here",
+    LONE_SURROGATE: "a string has half of a surrogate pair, which no column of UTF-8 holds",
     FAR_TIME: "a time is beyond what its Arrow column holds",
 }

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from .memory import get_1, get_8, load_i4, put_1, put_8, store_i4
-from .ops import BAD_LENGTH, BAD_STRING, OVERFLOW, RANGE, SHORT
+from .ops import BAD_LENGTH, BAD_STRING, LONE_SURROGATE, OVERFLOW, RANGE, SHORT
 from .slot_kernels import PART_OF_KERNEL
 
 _HIGH_BITS = np.int64(-0x7F7F7F7F7F7F7F80)
@@ -85,14 +85,14 @@ def _take_wide_text(buf, pos, end, units, mem, at, room):
             return np.int64(-1), np.int64(BAD_STRING)
         if pending:
             if unit < 0xDC00 or unit > 0xDFFF:
-                return np.int64(-1), np.int64(BAD_STRING)
+                return np.int64(-1), np.int64(LONE_SURROGATE)
             unit = 0x10000 + ((pending - 0xD800) << 10) + (unit - 0xDC00)
             pending = np.int64(0)
         elif 0xD800 <= unit <= 0xDBFF:
             pending = unit
             continue
         elif 0xDC00 <= unit <= 0xDFFF:
-            return np.int64(-1), np.int64(BAD_STRING)
+            return np.int64(-1), np.int64(LONE_SURROGATE)
         if at + 4 > limit:
             return np.int64(-1), np.int64(OVERFLOW)
         if unit < 0x80:
@@ -114,7 +114,7 @@ def _take_wide_text(buf, pos, end, units, mem, at, room):
             mem[at + 3] = 0x80 | unit & 0x3F
             at += 4
     if pending:
-        return np.int64(-1), np.int64(BAD_STRING)
+        return np.int64(-1), np.int64(LONE_SURROGATE)
     return pos, at
 
 

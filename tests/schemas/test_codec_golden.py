@@ -275,7 +275,8 @@ def test_what_is_opaque_at_the_end_leaves_the_rest_readable() -> None:
         (S("long"), "00", "the data ends inside the value, at byte 0 of row 0"),
         (S("byte"), "0000", "bytes follow the end of the value, at byte 1 of row 0"),
         (S("string"), "03 bdb003", "the data ends inside the value"),
-        (S("string"), "02 bdb003", "a string is not what Flink writes"),
+        (S("string"), "02 bdb003", "a string has half of a surrogate pair"),
+        (S("string"), "02 ffff0f", "a string is not what Flink writes"),
         (P, "02 02", "a flag byte has a value that Flink does not write"),
         (UNREGISTERED, "04 0003 666f6f 02", "a subclass whose serializer is not in the snapshot"),
         (t.ListType(element=S("int")), "7fffffff", "a length cannot be held"),
@@ -314,3 +315,20 @@ def test_lists_below_a_null_are_left_out() -> None:
     below_null = pa.StructArray.from_arrays([inner], ["many"], mask=pa.array([False, True, False]))
     codec = Codec(compile_type(node))
     assert codec.decode_column(codec.encode(below_null)).to_pylist() == [{"many": [1]}, None, {"many": [4]}]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["02 80b003", "02 80b803", "03 80b803 80b003", "03 80b003 61"],
+    ids=[
+        "a high half at the end",
+        "a low half",
+        "the halves the wrong way round",
+        "a high half before a letter",
+    ],
+)
+def test_half_a_surrogate_pair_is_refused_by_name(raw: str) -> None:
+    """Java's strings can hold one and Flink writes it (1.4); a column of UTF-8 cannot, and it is never replaced."""
+    column = pa.array([bytes.fromhex(raw)], pa.large_binary())
+    with pytest.raises(DecodeError, match="half of a surrogate pair"):
+        Codec(compile_type(S("string"))).decode_column(column)

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statelift.schemas import types as t
 from statelift.schemas.codec import shapes
+from statelift.schemas.errors import EncodeError
 from statelift.schemas.hashing import binary_row_hash, java_hash, key_groups, stability
+from statelift.schemas.type_syntax import parse_type
 
 
 def fields(*types: t.DataType) -> tuple[t.Field, ...]:
@@ -98,6 +100,21 @@ def test_lists_and_big_numbers_and_dates() -> None:
     decimal_value = {"unscaled": twos_complement(12340), "scale": 3}
     assert hash_of(decimal_value, t.scalar("big_decimal")) == 382543
     assert hash_of(dt.date(2024, 2, 29), t.scalar("local_date")) == 4145309
+
+
+def test_uuids_that_kryo_wrote() -> None:
+    """Values of ``java.util.UUID.hashCode``."""
+    node = parse_type("kryo[kryo=5]<java.util.UUID, uuid>")
+    hashes = {
+        "01234567-89ab-cdef-ffff-ffffffffffff": -2004318072,
+        "00000000-0000-004d-ffff-ffffffffffff": 77,
+        "F47AC10B-58CC-4372-A567-0E02B2C3D479": -1156425726,
+    }
+    found = java_hash(pa.array([*hashes, None]), node)
+    assert found is not None
+    assert found.tolist() == [*hashes.values(), 0]
+    with pytest.raises(EncodeError, match="a UUID has 32 hexadecimal digits"):
+        java_hash(pa.array(["user-1"]), node)
 
 
 def test_positional_rows() -> None:
@@ -237,3 +254,8 @@ def test_a_time_in_its_parts_hashes_as_the_time(date: dt.date, nano: int) -> Non
         hashes = java_hash(pa.array([parts], kind), node)
         assert hashes is not None
         assert int(hashes[0]) == hash_of(value, node), node
+
+
+@pytest.mark.parametrize("name", ["variant", "bitmap", "raw_data", "tuple0", "days", "timestamp_nanos_utc"])
+def test_what_is_never_a_key_by_itself_has_no_hash(name: t.ScalarName) -> None:
+    assert stability(t.scalar(name)) == f"{name} is not a key type"

@@ -6,6 +6,7 @@ The bytes of the examples are Flink's: from the known snapshots of 1.16 (Kryo 2)
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from statelift.schemas.codec.codec import Codec, DecodeError
 from statelift.schemas.codec.kryo_shapes import BOXED
 from statelift.schemas.codec.shapes import compile_type
 from statelift.schemas.errors import EncodeError, PlanError
+from statelift.schemas.from_kryo import in_key
 from statelift.schemas.type_syntax import parse_type
 
 from . import kryo_reference
@@ -219,3 +221,13 @@ def test_any_bytes_are_a_value_or_stay_bytes(node: t.KryoType, raw: bytes, data:
     except DecodeError:
         return
     assert plain(codec.decode_column(codec.encode(decoded))) == plain(decoded)
+
+
+def test_keys_are_decoded_where_equal_ones_are_the_same_bytes() -> None:
+    uuid = kryo(2, *UUID)
+    pair = t.TupleType(
+        class_name="T", fields=(t.Field(name="f0", type=uuid), t.Field(name="f1", type=kryo(2, *LIST)))
+    )
+    assert in_key(uuid) == uuid
+    assert in_key(pair).children() == (uuid, dataclasses.replace(kryo(2, *LIST), shape=None))
+    assert in_key(kryo(2, *OPAQUE)) == kryo(2, *OPAQUE)

@@ -33,6 +33,9 @@ MEANT: dict[str, t.DataType] = {
         registered=(t.Field(name="a.Q", type=t.PojoType(class_name="a.Q", fields=())),),
         non_registered=(t.Field(name="a.R", type=t.PojoType(class_name="a.R", fields=())),),
     ),
+    "row {name: string, number: long, string: int}": t.RowType(
+        fields=fields(name=STRING, number=LONG, string=INT)
+    ),
     "enum a.E$Color {RED, GREEN}": t.EnumType(class_name="a.E$Color", constants=("RED", "GREEN")),
     "tuple<string, int>": t.TupleType(class_name=TUPLE + "2", fields=fields(f0=STRING, f1=INT)),
     "tuple a.T {x: int}": t.TupleType(class_name="a.T", fields=fields(x=INT)),

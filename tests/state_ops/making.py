@@ -55,12 +55,13 @@ class Made:
         )
 
 
-def savepoint(folder: Path, key: SerializerSnapshot, *states: Made, metadata_version: int = 3) -> Path:
-    """Write a savepoint whose operator has these states, keyed by ``key``."""
+def savepoint(folder: Path, key: SerializerSnapshot, *states: Made, key_group: int | None = None) -> Path:
+    """Write a savepoint whose operator has these states, keyed by ``key``; entries stand in the key group of their
+    key, or all in ``key_group``."""
     header = KeyedBackendHeader(key_serializer=key, states=tuple(state.meta for state in states))
     writer = Writer()
     write_keyed_header(writer, header)
-    batches = [_batch(state, key) for state in states]
+    batches = [_batch(state, key, key_group) for state in states]
     with Stores().open_write(str(folder / "state")) as out:
         out.write(writer.getvalue())
         stream = CanonicalWriter(out=out, base=len(writer.out))
@@ -79,12 +80,12 @@ def savepoint(folder: Path, key: SerializerSnapshot, *states: Made, metadata_ver
         max_parallelism=_MAX_PARALLELISM,
         subtask_states=(SubtaskState(subtask_index=0, managed_keyed_state=handle),),
     )
-    metadata = Metadata(version=metadata_version, checkpoint_id=1, operator_states=(operator,))
+    metadata = Metadata(version=3, checkpoint_id=1, operator_states=(operator,))
     Stores().put(str(folder / "_metadata"), write_metadata(metadata))
     return folder
 
 
-def _batch(state: Made, key: SerializerSnapshot) -> EntryBatch:
+def _batch(state: Made, key: SerializerSnapshot, key_group: int | None) -> EntryBatch:
     node = type_of(key)
     table = KeyedTable(keyed_state_type(state.meta, node), _MAX_PARALLELISM, wide_times=True)
     raw = pa.array(list(state.entries), pa.large_binary())
@@ -93,6 +94,8 @@ def _batch(state: Made, key: SerializerSnapshot) -> EntryBatch:
         spans.data, spans.starts, spans.ends, exact=False
     )
     groups = np.zeros(len(raw), np.int32) if stability(node) else table.key_groups(keys)
+    if key_group is not None:
+        groups = np.full(len(raw), key_group, np.int32)
     bounds = (ends - spans.starts).tolist()
     prefix = prefix_bytes(_MAX_PARALLELISM)
     composite = [

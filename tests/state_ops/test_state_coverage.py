@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import statelift
+from statelift.schemas.hashing import key_groups
 from statelift.schemas.snapshots import OpaqueSnapshot, build
 from statelift.state_ops.inventory import StateInventory, inventory
+from statelift.state_ops.verify import verify
 
 from .making import UID, Made, savepoint
 
@@ -106,3 +109,17 @@ def test_flinks_own_custom_serializer(corpus: Path) -> None:
         assert "TestSerializer" in custom.opaque[0].class_name
         assert custom.entries
         assert not custom.damaged
+
+
+def test_rows_in_other_key_groups_than_by_position_are_no_fault(tmp_path: Path) -> None:
+    """A ``Row`` with named fields hashes by the names (spec 4.2): {f0: "a", f1: 1} to 6324, by position to 4961."""
+    key = bytes.fromhex("00 0261 00000001".replace(" ", ""))
+    source = savepoint(
+        tmp_path,
+        build.row_of(STRING, build.scalar("Int")),
+        Made(name="v", value=STRING, entries={key: b"\2x"}),
+        key_group=int(key_groups(np.array([6324], np.int32), 128)[0]),
+    )
+    (finding,) = verify(statelift.open(str(source), uids=[UID]))
+    assert finding.severity == "unchecked"
+    assert "rows with named fields hash by the names" in finding.what

@@ -1,0 +1,173 @@
+"""The page docs/types.md, made from the code: ``python tests/schemas/types_page.py > docs/types.md`` writes it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from statelift.schemas import types as t
+from statelift.schemas.codec.codec import Codec
+from statelift.schemas.codec.scalars import WIDE
+from statelift.schemas.codec.shapes import compile_type
+from statelift.schemas.errors import StateliftError
+from statelift.schemas.from_composite import NESTED, RULES
+from statelift.schemas.from_simple import _SIMPLE, VALUES
+from statelift.schemas.from_snapshot import type_of
+from statelift.schemas.hashing import stability
+from statelift.schemas.snapshots import CompositeSnapshot, SerializerSnapshot, build
+from statelift.schemas.snapshots.names import SCALA
+from statelift.schemas.snapshots.outer import BOOL, COMPOSITES, I4, UTF, ExternalOuter
+from statelift.schemas.to_snapshot import snapshot_of
+from statelift.schemas.type_syntax import parse_type
+
+HEAD = """# Types
+
+What Flink's serializers become: the type as it is written in plans and declarations, the Arrow type of its column,
+whether statelift makes the serializer's snapshot by itself (for state that no savepoint has had), and whether Flink's
+key group of a key of that type can be computed. All of them are read, and values are written back in the bytes that
+Flink writes. Examples stand for the parameters: `int` and `string` for any element, `com.acme.P` for any class.
+
+This page is made from the code (`python tests/schemas/types_page.py > docs/types.md`), and a test holds it to that.
+
+Parts of other types are null where Flink marks them so: POJO and row fields, map values, elements of sets and of object
+arrays. A value of a type that is not decoded is `binary`, carried as it is, and a value that holds one is `binary` as a
+whole unless it stands at its end. With `wide_times` the types of the last table are structs of their parts.
+"""
+
+_INT, _STRING = build.scalar("Int"), build.scalar("String")
+_AVRO = (
+    '{"type": "record", "name": "com.acme.R", "fields": [{"name": "id", "type": "long"},'
+    ' {"name": "name", "type": ["null", "string"]}, {"name": "tags", "type": {"type": "array", "items": "string"}},'
+    ' {"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}}]}'
+)
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [HEAD]
+    for title, rows in (
+        ("Without parameters", simple()),
+        ("Made of others", composites()),
+        ("With what their snapshot keeps", others()),
+        ("SQL rows, arrays and maps", sql()),
+    ):
+        parts += [f"\n## {title}\n", *_table(HEADER, rows)]
+    parts += ["\n## With `wide_times`\n", *_table(("Type", "Arrow type"), wide())]
+    return "\n".join(parts) + "\n"
+
+
+HEADER = ("Flink's serializer", "Type", "Arrow type", "Snapshot by hand", "Key group")
+
+
+def simple() -> Iterator[tuple[str, ...]]:
+    for name, node in _SIMPLE.items():
+        yield _row(serializer(name), node)
+    for name, node in VALUES.items():
+        yield _row(f"`ValueSerializer` of `{name.rpartition('.')[2]}`", node)
+
+
+def composites() -> Iterator[tuple[str, ...]]:
+    for name in RULES:
+        yield _row(serializer(name), type_of(_composite(name)))
+
+
+def _composite(name: str) -> SerializerSnapshot:
+    version = max(COMPOSITES[name])
+    outer = COMPOSITES[name][version]
+    values = {id(UTF): "com.acme.C", id(BOOL): True, id(I4): 0}
+    kept: str | bool | int | ExternalOuter | None = values.get(id(outer))
+    if "TupleSerializer" in name:
+        kept = "org.apache.flink.api.java.tuple.Tuple2"
+    elif "GenericArray" in name:
+        kept = "java.lang.Integer"
+    nested = (_INT, _STRING) if NESTED.get(name, 1) != 1 else (_INT,)
+    return CompositeSnapshot(class_name=name, version=3, outer_version=version, outer=kept, nested=nested)
+
+
+def others() -> Iterator[tuple[str, ...]]:
+    base = build.pojo("com.acme.P", {"name": _STRING, "n": _INT})
+    below = build.pojo("com.acme.P", {"n": _INT}, registered_subclasses={"com.acme.Q": base})
+    snapshots: list[tuple[str, SerializerSnapshot]] = [
+        ("`PojoSerializer`", base),
+        ("`PojoSerializer` with subclasses", below),
+        ("`EnumSerializer`", build.enum("com.acme.Color", ("RED", "BLUE"))),
+        ("`AvroSerializer`", build.avro(_AVRO)),
+        ("`AvroSerializer`", build.avro('["null", "int", "string"]')),
+        ("`AvroSerializer`", build.avro('{"type": "fixed", "name": "com.acme.F", "size": 4}')),
+        ("`KryoSerializer` of a JDK class", build.kryo("java.util.ArrayList")),
+        ("`KryoSerializer` of a class that is not declared", build.kryo("com.acme.K")),
+    ]
+    for name, snapshot in snapshots:
+        yield _row(name, type_of(snapshot, kryo=5))
+
+
+def sql() -> Iterator[tuple[str, ...]]:
+    texts = (
+        "rowdata {f0: int, f1: string_data}", "decimal(10, 2)", "decimal(30, 2)", "timestamp(3)", "timestamp_ltz(6)",
+        "timestamp(9)", "array_data<int>", "map_data<string_data, long>", "days", "millis_of_day", "months",
+        "day_time_millis", "raw_data", "raw<int>",
+    )  # fmt: skip
+    words = {
+        "rowdata {f0: int, f1: string_data}": "`RowDataSerializer`", "decimal(10, 2)": "`DecimalDataSerializer`",
+        "timestamp(3)": "`TimestampDataSerializer`", "array_data<int>": "`ArrayDataSerializer`",
+        "map_data<string_data, long>": "`MapDataSerializer`, multisets", "days": "DATE in a row",
+        "millis_of_day": "TIME in a row", "months": "INTERVAL YEAR TO MONTH in a row",
+        "day_time_millis": "INTERVAL DAY TO SECOND in a row", "raw_data": "RAW and VARIANT in a row, `BinaryRowData`",
+        "raw<int>": "`RawValueDataSerializer`",
+    }  # fmt: skip
+    for text in texts:
+        yield _row(words.get(text, ""), parse_type(text))
+
+
+def wide() -> Iterator[tuple[str, ...]]:
+    nodes: list[t.DataType] = [t.scalar(name) for name in WIDE]  # type: ignore[arg-type]
+    for node in [*nodes, t.TimestampDataType(precision=9)]:
+        yield f"`{node}`", f"`{Codec(compile_type(node, wide_times=True)).arrow_type}`"
+
+
+def serializer(snapshot_class: str) -> str:
+    """A serializer's name from that of its snapshot class; Scala's and PyFlink's stand in packages of their own."""
+    package, _, name = snapshot_class.rpartition(".")
+    outer, *inner = name.split("$")
+    if inner and outer.startswith(("TimeWindow", "CountWindow", "GlobalWindow")):
+        table = " of SQL" if ".table." in package else ""
+        return f"`{outer}.Serializer`{table}"
+    last = (inner or [outer])[-1].removesuffix("V2").removesuffix("Snapshot")
+    scala = {SCALA[0][:-1]: " of Scala", SCALA[1][:-1]: " of Scala's Table API"}.get(package, "")
+    return f"`{last}`{scala}"
+
+
+def _row(name: str, node: t.DataType) -> tuple[str, ...]:
+    opaque = t.opaque_in(node)
+    arrow = str(Codec(compile_type(node)).arrow_type)
+    return (
+        name,
+        f"`{node}`",
+        f"`{arrow}`" + (f" ({opaque.reason})" if opaque else ""),
+        _by_hand(node),
+        stability(node) or "yes",
+    )
+
+
+def _by_hand(node: t.DataType) -> str:
+    versions = []
+    for version in ("1.20", "2.3"):
+        try:
+            snapshot_of(node, version)
+            versions.append(version)
+        except StateliftError as error:
+            reason = error.what
+    if len(versions) == 2:
+        return "yes"
+    return f"{versions[0]} only" if versions else f"no: {reason.rpartition(': ')[2]}"
+
+
+def _table(header: Iterable[str], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    names = list(header)
+    yield "| " + " | ".join(names) + " |"
+    yield "|" + " --- |" * len(names)
+    for row in dict.fromkeys(rows):
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+
+
+if __name__ == "__main__":
+    print(page(), end="")
