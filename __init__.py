@@ -13,8 +13,9 @@ from .schemas.errors import StateliftError
 if TYPE_CHECKING:
     from .state_ops.apply import apply
     from .state_ops.plan import Plan
-    from .state_ops.snapshot import Operator, Snapshot, State
+    from .state_ops.snapshot import Operator, Snapshot
     from .state_ops.snapshot import open_snapshot as open
+    from .state_ops.states import State
 
 __all__ = ["Operator", "Plan", "Snapshot", "State", "StateliftError", "apply", "open"]
 
@@ -23,7 +24,7 @@ _PLACES = {
     "Operator": (".state_ops.snapshot", "Operator"),
     "Plan": (".state_ops.plan", "Plan"),
     "Snapshot": (".state_ops.snapshot", "Snapshot"),
-    "State": (".state_ops.snapshot", "State"),
+    "State": (".state_ops.states", "State"),
     "apply": (".state_ops.apply", "apply"),
     "open": (".state_ops.snapshot", "open_snapshot"),
 }

@@ -47,7 +47,7 @@ def command(
 
     from ..schemas.errors import NameNotFoundError, Where
     from ..state_ops.lookup import key_array_type, key_type, look_up
-    from ..state_ops.snapshot import KeyedState
+    from ..state_ops.states import KeyedState
     from ..state_ops.values import to_json, values
     from .keys import parse_key
 

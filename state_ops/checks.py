@@ -19,14 +19,8 @@ from .elements import digest_of_elements
 from .job import opened_for
 from .plan import Plan
 from .report import Report
-from .snapshot import (
-    BroadcastState,
-    KeyedState,
-    Operator,
-    OperatorListState,
-    Snapshot,
-    State,
-)
+from .snapshot import Operator, Snapshot
+from .states import BroadcastState, KeyedState, OperatorListState, State
 from .values import json_rows, values
 
 SAMPLES = 10

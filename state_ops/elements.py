@@ -21,7 +21,7 @@ from .digest import Digest
 from .expressions import RowQuery, row_local_select, update_query, with_row_numbers
 from .plan import StatePlan
 from .results import StateResult
-from .snapshot import BroadcastState, OperatorListState
+from .states import BroadcastState, OperatorListState
 from .transform import (
     Changes,
     as_schema,

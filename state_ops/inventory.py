@@ -12,7 +12,8 @@ from ..schemas.errors import StateliftError, Where
 from .damage import Damage
 from .findings import ranges
 from .in_flight import InFlight
-from .snapshot import BroadcastState, KeyedState, OpaquePart, Operator, OperatorListState, Snapshot, State
+from .snapshot import Operator, Snapshot
+from .states import BroadcastState, KeyedState, OpaquePart, OperatorListState, State
 from .tables import KeyedTable
 
 COUNTED_BYTES = 64 << 20

@@ -16,15 +16,8 @@ from ..io.stores import Stores, join, normalize
 from ..schemas.errors import FormatError, NameNotFoundError, PlanError, TargetExistsError, Where
 from .elements import ElementTransform, element_transform
 from .plan import FormatName, Plan, StatePlan
-from .snapshot import (
-    BroadcastState,
-    KeyedState,
-    Operator,
-    OperatorListState,
-    Snapshot,
-    metadata_url,
-    open_snapshot,
-)
+from .snapshot import Operator, Snapshot, metadata_url, open_snapshot
+from .states import BroadcastState, KeyedState, OperatorListState
 from .transform import Transform, transform_of
 
 #: A shard is to have about this many bytes of stored state.

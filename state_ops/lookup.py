@@ -18,7 +18,8 @@ from ..schemas.codec.codec import Codec
 from ..schemas.codec.shapes import compile_type
 from ..schemas.errors import EncodeError, NameNotFoundError, StateliftError, Where
 from ..schemas.hashing import stability
-from .snapshot import KeyedState, Operator
+from .snapshot import Operator
+from .states import KeyedState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,8 @@ from .carry import Carried
 from .job import Job, managed_states
 from .plan import StatePlan
 from .results import ShardResult, StateResult
-from .snapshot import KeyedState, Operator, State
+from .snapshot import Operator
+from .states import KeyedState, State
 
 
 class StateReport(StateResult):

@@ -14,8 +14,9 @@ import pyarrow as pa
 from ..io.memory import Memory
 from ..schemas.errors import NameNotFoundError, SqlError, StateliftError, Where
 from .duckdb_types import to_duckdb, to_duckdb_schema
-from .snapshot import Operator, Snapshot, State
+from .snapshot import Operator, Snapshot
 from .sql_names import TableName, one_line, quoted, tables_named
+from .states import State
 
 _DUCKDB_SCHEMAS = frozenset(("information_schema", "pg_catalog", "main", "temp"))
 _SHOW_TABLES = re.compile(r"\s*show\s+(all\s+)?tables\s*;?\s*", re.IGNORECASE)

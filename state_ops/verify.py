@@ -13,7 +13,8 @@ from ..schemas import types as t
 from ..schemas.errors import StateliftError, StoreError, Where
 from ..schemas.hashing import stability
 from .findings import Finding, Progress, Tally, fault, of_error, unchecked
-from .snapshot import BroadcastState, Operator, Snapshot
+from .snapshot import Operator, Snapshot
+from .states import BroadcastState
 from .verify_files import check_files, check_key_group_ranges
 from .verify_keyed import KeyedCheck
 from .verify_structure import check_channels, check_database

@@ -23,8 +23,9 @@ from ..schemas.errors import EncodeError, PlanError, StateliftError, Where
 from .digest import Digest
 from .job import OperatorWork
 from .results import StateResult
-from .snapshot import KeyedState, Snapshot
+from .snapshot import Snapshot
 from .sql import duckdb_error, limit, run_sql
+from .states import KeyedState
 from .tables import KeyedTable
 from .values import json_rows
 

@@ -33,7 +33,8 @@ from statelift.state_ops.apply import apply
 from statelift.state_ops.inventory import inventory
 from statelift.state_ops.lookup import look_up
 from statelift.state_ops.plan import Plan
-from statelift.state_ops.snapshot import KeyedState, Snapshot, open_snapshot
+from statelift.state_ops.snapshot import Snapshot, open_snapshot
+from statelift.state_ops.states import KeyedState
 from statelift.state_ops.tables import KeyedTable
 
 KEYS, GROUPS = 500_000, 128

@@ -12,7 +12,8 @@ from statelift.state_ops.apply import apply_job
 from statelift.state_ops.job import Job, prepare
 from statelift.state_ops.plan import Plan
 from statelift.state_ops.report import Report, StateReport
-from statelift.state_ops.snapshot import KeyedState, Snapshot, open_snapshot
+from statelift.state_ops.snapshot import Snapshot, open_snapshot
+from statelift.state_ops.states import KeyedState
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 UIDS = ("fraud-detector", "session-tracker", "buffering-sink", "rules", "gen-source")

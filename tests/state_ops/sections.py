@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 from statelift.schemas import types as t
 from statelift.schemas.errors import FormatError
-from statelift.state_ops.snapshot import BroadcastState, KeyedState, Operator, OperatorListState, State
+from statelift.state_ops.snapshot import Operator
+from statelift.state_ops.states import BroadcastState, KeyedState, OperatorListState, State
 
 from . import sources
 from .expected import Json, column, text

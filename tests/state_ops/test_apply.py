@@ -12,7 +12,8 @@ from statelift.io.metadata import StreamUse, read_metadata, streams
 from statelift.io.streams import StateStream
 from statelift.state_ops.checks import run_checks
 from statelift.state_ops.report import Report
-from statelift.state_ops.snapshot import KeyedState, Operator, Snapshot
+from statelift.state_ops.snapshot import Operator, Snapshot
+from statelift.state_ops.states import KeyedState
 
 from .lifting import (
     GOLDEN,

@@ -11,7 +11,8 @@ from statelift.state_ops.checks import run_checks
 from statelift.state_ops.digest import Digest
 from statelift.state_ops.job import prepare
 from statelift.state_ops.plan import Plan
-from statelift.state_ops.snapshot import KeyedState, Snapshot, open_snapshot
+from statelift.state_ops.snapshot import Snapshot, open_snapshot
+from statelift.state_ops.states import KeyedState
 
 from .lifting import TARGETS, entries, lift, one_line, one_state, plan_of
 from .test_apply import assert_carried, assert_frame

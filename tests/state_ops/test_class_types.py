@@ -11,7 +11,7 @@ import pytest
 import statelift
 from statelift.schemas import types as t
 from statelift.schemas.errors import PlanError, StoreError
-from statelift.state_ops.snapshot import KeyedState
+from statelift.state_ops.states import KeyedState
 
 from .test_known import TYPES, opened
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from statelift.schemas.operator_id import operator_id_of_uid
-from statelift.state_ops.snapshot import KeyedState, open_snapshot
+from statelift.state_ops.snapshot import open_snapshot
+from statelift.state_ops.states import KeyedState
 
 from .generated import HOUR, T0, seen
 from .lifting import TARGETS, entries, lift, one_state, opened, state_report

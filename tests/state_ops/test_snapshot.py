@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from statelift.schemas.errors import FormatError, NameNotFoundError, StateliftError, StoreError
-from statelift.state_ops.snapshot import KeyedState, open_snapshot
+from statelift.state_ops.snapshot import open_snapshot
+from statelift.state_ops.states import KeyedState
 
 from .lifting import SOURCES, UIDS, golden, golden_contents, one_line, opened
 

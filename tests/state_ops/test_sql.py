@@ -12,8 +12,9 @@ import statelift
 from statelift.io.memory import Memory
 from statelift.schemas.errors import FormatError, InputError, NameNotFoundError, SqlError, StoreError
 from statelift.state_ops.duckdb_types import to_duckdb, to_duckdb_schema
-from statelift.state_ops.snapshot import KeyedState, Snapshot
+from statelift.state_ops.snapshot import Snapshot
 from statelift.state_ops.sql import describe, run_sql
+from statelift.state_ops.states import KeyedState
 
 from ..golden_savepoints import ALL, copied, expected, opened, plain
 

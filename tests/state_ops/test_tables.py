@@ -10,7 +10,8 @@ from statelift.io.keyed.entries import EntryBatch
 from statelift.schemas.errors import EncodeError
 from statelift.schemas.hashing import stability
 from statelift.state_ops.digest import Digest
-from statelift.state_ops.snapshot import KeyedState, Snapshot, open_snapshot
+from statelift.state_ops.snapshot import Snapshot, open_snapshot
+from statelift.state_ops.states import KeyedState
 
 from .lifting import SOURCES, golden, opened
 from .test_apply_corpus import metadata_of

@@ -10,7 +10,8 @@ import pytest
 from statelift.io.keyed.entries import EntryBatch
 from statelift.schemas.errors import EncodeError, StateliftError
 from statelift.state_ops.plan import StatePlan
-from statelift.state_ops.snapshot import KeyedState, Snapshot, open_snapshot
+from statelift.state_ops.snapshot import Snapshot, open_snapshot
+from statelift.state_ops.states import KeyedState
 from statelift.state_ops.transform import Transform, transform_of
 
 from .lifting import golden, opened
