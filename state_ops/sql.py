@@ -38,8 +38,8 @@ def run_sql(
     ``SELECT * FROM "session-tracker"."user-state"``: the schema is an operator's uid, name or id, the table a
     state; a state's name alone will do where one operator has it. ``SHOW TABLES`` lists them. A state that the
     query names once is streamed; one it names several times is first copied to a table of DuckDB's, which
-    spills to the disk above half of ``memory``, the snapshot's if not given (without a limit, above DuckDB's own of
-    80 % of the machine's).
+    spills to the disk above three quarters of ``memory``, the snapshot's if not given (without a limit, above DuckDB's
+    own of 80 % of the machine's).
 
     Moments beyond the range of DuckDB's TIMESTAMPTZ come as infinity.
     Raises SqlError with DuckDB's words and the columns there are, NameNotFoundError for an unknown operator or
@@ -48,14 +48,14 @@ def run_sql(
     """
     if _SHOW_TABLES.fullmatch(query):
         return describe(snapshot).to_reader()
-    half = (memory or snapshot.memory).share(2)
-    batch_bytes = batch_bytes or half.batch_bytes
+    memory = memory or snapshot.memory
+    batch_bytes = batch_bytes or memory.share(4).batch_bytes
     connection = duckdb.connect()
     scratch = tempfile.TemporaryDirectory(prefix="statelift-sql-")
     run = _Run(connection, scratch)
     try:
         _configure(connection, scratch.name)
-        limit(connection, half)
+        limit(connection, memory)
         for name, count in tables_named(connection, query).items():
             state = _find(snapshot, name)
             if state is not None:
@@ -96,11 +96,22 @@ def _configure(connection: duckdb.DuckDBPyConnection, scratch: str) -> None:
 
 
 def limit(connection: duckdb.DuckDBPyConnection, memory: Memory) -> None:
-    """Give DuckDB ``memory``, and no more threads than that is enough for."""
+    """Give DuckDB three quarters of ``memory``, and no more threads than that is enough for."""
     if memory.data_bytes is not None:
-        threads = max(1, min(os.cpu_count() or 1, memory.data_bytes // _THREAD_BYTES))
-        connection.execute(f"SET memory_limit = '{memory.data_bytes}B'").fetchall()
+        own = memory.data_bytes * 3 // 4
+        threads = max(1, min(os.cpu_count() or 1, own // _THREAD_BYTES))
+        connection.execute(f"SET memory_limit = '{own}B'").fetchall()
         connection.execute(f"SET threads = {threads}").fetchall()
+
+
+def duckdb_error(error: BaseException, todo: str = "") -> SqlError:
+    """DuckDB's words on one line; where it is short of memory, what helps here."""
+    if isinstance(error, duckdb.OutOfMemoryException):
+        what = one_line(error).split(" Possible solutions")[0].removeprefix("Out of Memory Error: ")
+        return SqlError(
+            f"the query needs more memory than there is: {what}", todo="give a larger memory limit"
+        )
+    return SqlError(f"DuckDB: {one_line(error)}", todo=todo or None)
 
 
 def _text(value: str) -> str:
@@ -238,7 +249,7 @@ class _Run:
             + ", ".join(f"{c.name} {c.type}" for c in s.schema)
             for s in self.sources
         )
-        return SqlError(f"DuckDB: {one_line(error)}", todo=columns or None)
+        return duckdb_error(error, columns)
 
     def close(self) -> None:
         self.connection.close()

@@ -78,8 +78,9 @@ def _check_keyed(operator: Operator, tally: Tally, progress: Progress, batch_byt
     backends = (*operator.keyed_backends.items(), *operator.raw_timers.items())
     for subtask, backend in backends:
         where = Where(operator=operator.label, subtask=subtask)
-        if backend.format == "rocksdb":
-            yield from check_database(backend, where)
+        for one in (backend, *backend.bases):
+            if one.format == "rocksdb":
+                yield from check_database(one, where)
         check = KeyedCheck(backend, where, progress, batch_bytes)
         yield from check.findings()
         tally.entries += sum(check.entries.values())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from .digest import Digest
 from .job import OperatorWork
 from .results import StateResult
 from .snapshot import Snapshot
-from .sql import limit, run_sql
+from .sql import duckdb_error, limit, run_sql
 from .states import KeyedState
 from .tables import KeyedTable
 from .values import json_rows
@@ -57,7 +58,8 @@ class WholeSelect:
         select = WholeSelect(connection, folder, state.table, Digest())
         where = Where(operator=work.operator.label, state=name)
         try:
-            select._load(snapshot, state, work.plans[name].select or "", part)
+            with _explained():
+                select._load(snapshot, state, work.plans[name].select or "", part)
         except StateliftError as error:
             select.close()
             raise error.at(where) from None
@@ -121,14 +123,19 @@ class WholeSelect:
             "SELECT key_group, composite_key, value FROM after"
             f" WHERE key_group BETWEEN {key_groups.start} AND {key_groups.end} ORDER BY composite_key"
         ).to_arrow_reader(_ROWS)
-        for batch in reader:
-            if len(batch):
-                yield _entries(batch)
+        with _explained():
+            for batch in reader:
+                if len(batch):
+                    yield _entries(batch)
 
     def report(self, result: StateResult, first: bool) -> None:
         """Add what the whole query did to the result of the operator's ``first`` unit."""
         if not first:
             return
+        with _explained():
+            self._compare(result)
+
+    def _compare(self, result: StateResult) -> None:
         result.read = (self.read.entries, self.read.low, self.read.high)
         result.changed = self._number(
             "SELECT count(*) FROM before b JOIN after a USING (key_group, composite_key) WHERE a.value <> b.value"
@@ -167,6 +174,15 @@ class WholeSelect:
     def close(self) -> None:
         self.connection.close()
         self.folder.cleanup()
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """What DuckDB could not do, as an error of ours."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise duckdb_error(error) from None
 
 
 def _entries(batch: pa.RecordBatch) -> EntryBatch:

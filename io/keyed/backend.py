@@ -53,7 +53,8 @@ class KeyedBackend:
     """An opened keyed handle. ``states`` are the types of the header's states, by state id.
 
     Opening reads the header only; ``windows`` reads the entries, ``batch_bytes`` of them at once unless it is told
-    otherwise. ``remarks`` are what the user is to be told of how the handle was read.
+    otherwise. ``bases`` are the materialized parts of a changelog, ``remarks`` what the user is to be told of how the
+    handle was read.
     """
 
     format: FormatName
@@ -65,6 +66,7 @@ class KeyedBackend:
     offsets: Sequence[int] = ()
     files: dict[str, StateStream] = field(default_factory=dict)
     source: EntrySource | None = None
+    bases: tuple[KeyedBackend, ...] = ()
     remarks: tuple[str, ...] = ()
     batch_bytes: int = BATCH_BYTES
     _families: dict[str, list[SstTable]] | None = None
@@ -206,6 +208,7 @@ def open_keyed(
                 max_parallelism=max_parallelism,
                 states=log.states,
                 source=log,
+                bases=tuple(bases),
                 remarks=log.remarks,
                 batch_bytes=opener.memory.batch_bytes,
             )

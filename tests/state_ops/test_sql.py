@@ -135,8 +135,14 @@ def test_a_state_is_joined_with_a_parquet_file(snapshot: Snapshot, tmp_path: Pat
 
 def test_more_than_the_memory_limit_is_spilled(snapshot: Snapshot) -> None:
     query = "SELECT count(*) AS n FROM (SELECT a.key FROM recent a, recent b, range(2500) ORDER BY ALL)"
-    reader = run_sql(snapshot, query, memory=Memory.of("420MB"))  # 50 MB of them for DuckDB
+    reader = run_sql(snapshot, query, memory=Memory.of("420MB"))  # 75 MB of them for DuckDB
     assert reader.read_all().to_pylist() == [{"n": 9_000_000}]
+
+
+def test_what_cannot_be_spilled_is_refused_in_a_line(snapshot: Snapshot) -> None:
+    query = "SELECT len(string_agg(key || repeat('x', 1000))) AS n FROM recent, range(2000)"
+    with pytest.raises(SqlError, match=r"needs more memory than there is: .*; give a larger memory limit"):
+        run_sql(snapshot, query, memory=Memory.of("360MB")).read_all()
 
 
 def test_show_tables_lists_the_states_without_reading_them(snapshot: Snapshot, reads: list[str]) -> None:
