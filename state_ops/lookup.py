@@ -17,7 +17,7 @@ from ..schemas import types as t
 from ..schemas.codec.codec import Codec
 from ..schemas.codec.shapes import compile_type
 from ..schemas.errors import EncodeError, NameNotFoundError, StateliftError, Where
-from ..schemas.hashing import stability
+from ..schemas.hashing import may_have_names, stability
 from .snapshot import Operator
 from .states import KeyedState
 
@@ -59,13 +59,13 @@ def look_up(operator: Operator, states: Sequence[KeyedState], key: pa.Array) -> 
     """What ``states`` hold for ``key``, an array of one key.
 
     Canonical and hashmap savepoints are read in the key's key group only, RocksDB's files in the blocks that can
-    hold it (of timers, all of the key group). Where nobody but the job can compute a key's hash, every key group
-    is searched.
+    hold it (of timers, all of the key group). Where nobody but the job can surely compute a key's hash, every key
+    group is searched.
     """
     kind = key_type(operator)
     wanted = Codec(compile_type(kind, wide_times=operator.opener.wide_times)).encode(key, "key")
     group = None
-    if states and stability(kind) is None:
+    if states and stability(kind) is None and not may_have_names(kind):
         group = int(states[0].table.key_groups(key)[0])
     held: dict[str, list[pa.RecordBatch]] = {state.name: [] for state in states}
     for backend, numbered in _by_backend(states):

@@ -39,6 +39,11 @@ def summary(record_property: Callable[[str, object], None]) -> Callable[[str], N
     return lambda text: record_property("summary", text)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with real Flink take minutes each: they begin first, so that no worker ends with one alone."""
+    items.sort(key=lambda item: item.get_closest_marker("flink") is None)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the texts of ``summary``, from whichever process they come."""
     reports = [report for found in terminalreporter.stats.values() for report in found]

@@ -5,10 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pytest
 import statelift
+from statelift.schemas.errors import PlanError
 from statelift.schemas.hashing import key_groups
 from statelift.schemas.snapshots import OpaqueSnapshot, build
+from statelift.state_ops.apply import apply
 from statelift.state_ops.inventory import StateInventory, inventory
+from statelift.state_ops.lookup import key_array_type, key_type, look_up
+from statelift.state_ops.plan import Plan
+from statelift.state_ops.states import KeyedState
 from statelift.state_ops.verify import verify
 
 from .making import UID, Made, savepoint
@@ -111,7 +118,8 @@ def test_flinks_own_custom_serializer(corpus: Path) -> None:
         assert not custom.damaged
 
 
-def test_rows_in_other_key_groups_than_by_position_are_no_fault(tmp_path: Path) -> None:
+@pytest.fixture
+def named_rows(tmp_path: Path) -> statelift.Snapshot:
     """A ``Row`` with named fields hashes by the names (spec 4.2): {f0: "a", f1: 1} to 6324, by position to 4961."""
     key = bytes.fromhex("00 0261 00000001".replace(" ", ""))
     source = savepoint(
@@ -120,6 +128,30 @@ def test_rows_in_other_key_groups_than_by_position_are_no_fault(tmp_path: Path) 
         Made(name="v", value=STRING, entries={key: b"\2x"}),
         key_group=int(key_groups(np.array([6324], np.int32), 128)[0]),
     )
-    (finding,) = verify(statelift.open(str(source), uids=[UID]))
+    return statelift.open(str(source), uids=[UID])
+
+
+def test_rows_in_other_key_groups_than_by_position_are_no_fault(named_rows: statelift.Snapshot) -> None:
+    (finding,) = verify(named_rows)
     assert finding.severity == "unchecked"
     assert "rows with named fields hash by the names" in finding.what
+
+
+def test_rows_with_names_are_found_in_their_key_group(named_rows: statelift.Snapshot) -> None:
+    operator = named_rows.operator(UID)
+    states = [state for state in operator.states if isinstance(state, KeyedState)]
+    key = pa.array([{"__kind": 0, "f0": "a", "f1": 1}], key_array_type(key_type(operator)))
+    assert look_up(operator, states, key).rows["v"]["value"].to_pylist() == ["x"]
+
+
+def test_new_rows_with_names_are_not_placed_by_position(
+    named_rows: statelift.Snapshot, tmp_path: Path
+) -> None:
+    select = f'SELECT * FROM "{UID}"."v" UNION ALL (SELECT * FROM "{UID}"."v" LIMIT 0)'
+    plan = {
+        "source": named_rows.url, "target": str(tmp_path / "out"),
+        "operators": {UID: {"states": {"v": {"select": select}}}},
+    }  # fmt: skip
+    with pytest.raises(PlanError, match="hash by the names that no snapshot has"):
+        apply(Plan.of(plan), workers=1)
+    assert not (tmp_path / "out" / "_metadata").exists()
