@@ -7,6 +7,8 @@ class that is not known, the value being null), ``key_group``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -113,8 +115,6 @@ class KeyedTable:
         """The rows of ``batch``. Raises FormatError naming state and key group where an entry does not decode."""
         try:
             columns = self._timers(batch) if self.type.kind == "timer" else self._values(batch)
-        except DecodeError as error:
-            raise self._located(error, batch, error.row) from None
         except FormatError as error:
             raise error.at(Where(state=self.type.name)) from None
         columns["key_group"] = pa.array(batch.key_groups)
@@ -123,24 +123,32 @@ class KeyedTable:
     def keys(self, batch: EntryBatch) -> pa.Array:
         """The key of each entry; the values are not looked at. Raises FormatError as ``decode``."""
         try:
-            if self.type.kind == "timer":
-                return self._timers(batch)["key"]
-            return self.composite.decode(batch.keys).key
-        except DecodeError as error:
-            raise self._located(error, batch, error.row) from None
+            return self._timers(batch)["key"] if self.type.kind == "timer" else self._keys(batch).key
         except FormatError as error:
             raise error.at(Where(state=self.type.name)) from None
 
-    def _located(self, error: DecodeError, batch: EntryBatch, row: int) -> FormatError:
-        where = Where(state=self.type.name, key_group=int(batch.key_groups[row]))
-        raised = UnsupportedVersionError if error.reason == ops.SUBCLASS else FormatError
-        what = f"an entry does not decode as {self.type.value}: {error.what}"
-        return raised(what, where=where, todo=error.todo)
+    def _keys(self, batch: EntryBatch) -> KeyColumns:
+        parts = {"key": self.type.key, "namespace": self.type.namespace if self.has_namespace else None,
+                 "map_key": self.type.map_key}  # fmt: skip
+        kinds = ", ".join(f"{name} {kind}" for name, kind in parts.items() if kind is not None)
+        with self._located(batch, f"an entry's key does not decode as {kinds}"):
+            return self.composite.decode(batch.keys)
+
+    @contextmanager
+    def _located(self, batch: EntryBatch, what: str) -> Iterator[None]:
+        """Say of a DecodeError inside ``what`` does not decode, and in which state and key group."""
+        try:
+            yield
+        except DecodeError as error:
+            where = Where(state=self.type.name, key_group=int(batch.key_groups[error.row]))
+            raised = UnsupportedVersionError if error.reason == ops.SUBCLASS else FormatError
+            raise raised(f"{what}: {error.what}", where=where, todo=error.todo) from None
 
     def _timers(self, batch: EntryBatch) -> dict[str, pa.Array]:
         keys = batch.keys
         starts = keys.starts + prefix_bytes(self.max_parallelism)
-        timers, _ = self.value_codec.decode(keys.data, starts, keys.ends)
+        with self._located(batch, f"a timer does not decode as one of the key {self.type.key}"):
+            timers, _ = self.value_codec.decode(keys.data, starts, keys.ends)
         columns = {"key": timers.field("key")}
         if self.has_namespace:
             columns["namespace"] = timers.field("namespace")
@@ -150,8 +158,9 @@ class KeyedTable:
         return columns
 
     def _values(self, batch: EntryBatch) -> dict[str, pa.Array]:
-        columns = self.key_columns(self.composite.decode(batch.keys))
-        values, undecoded = self._decode_values(batch.values)
+        columns = self.key_columns(self._keys(batch))
+        with self._located(batch, f"an entry does not decode as {self.type.value}"):
+            values, undecoded = self._decode_values(batch.values)
         if self.splits_ttl:
             columns["value"], columns[_TTL] = _split_ttl(values)
         else:
