@@ -8,7 +8,6 @@ import pyarrow as pa
 from ..errors import EncodeError
 from . import ops
 from .columns import Bytes, Positions, binary_column, binary_parts
-from .kryo_give_kernel import give_rows
 from .kryo_take_kernel import take_rows
 from .program import KryoRows
 
@@ -35,6 +34,10 @@ def kryo_to_plain(rows: KryoRows, data: Bytes, starts: Positions, ends: Position
 
 def plain_to_kryo(rows: KryoRows, plain: pa.Array, path: str) -> pa.Array:
     """Kryo's bytes (large_binary) of values in plain bytes. Raises EncodeError naming ``path`` and the row."""
+    from .kryo_give_kernel import (
+        give_rows,
+    )  # compiled when it is imported: only who writes Kryo's waits for it
+
     data, offsets = binary_parts(plain)
     stops = np.zeros(len(plain) + 1, np.int64)
     failure = np.zeros(2, np.int64)

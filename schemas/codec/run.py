@@ -12,7 +12,6 @@ from . import ops
 from .arena import Arena
 from .columns import Bytes, Positions, binary_column
 from .decode_kernel import decode
-from .encode_kernel import encode
 from .program import Program
 
 
@@ -47,6 +46,8 @@ def run_decode(
 
 def run_encode(program: Program, arena: Arena, rows: int, path: str) -> pa.Array:
     """The bytes (large_binary) of ``rows`` values in filled slots. Raises EncodeError naming ``path`` and the row."""
+    from .encode_kernel import encode  # compiled when it is imported: only who writes waits for it
+
     code, pool = program.code.reshape(-1), program.pool
     size = arena.block.size * 5 // 4 + 16 * rows + 256
     while True:

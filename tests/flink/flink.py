@@ -57,7 +57,10 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restore:
-    """One restore; `sink_parallelism` is that of `buffering-sink` where it differs, `config` are Flink options."""
+    """One restore; `sink_parallelism` is that of `buffering-sink` where it differs, `config` are Flink options.
+
+    `compatibility` asks for Flink's verdict on each serializer too, of a savepoint.
+    """
 
     snapshot: Path | str
     backend: str
@@ -66,6 +69,7 @@ class Restore:
     max_parallelism: int = 128
     family: str = "scenario"
     config: Mapping[str, str] = field(default_factory=dict)
+    compatibility: bool = False
 
     def task(self, output: Path) -> dict[str, Any]:
         return {
@@ -77,6 +81,7 @@ class Restore:
             "max_parallelism": self.max_parallelism,
             "family": self.family,
             "config": dict(self.config),
+            "compatibility": self.compatibility,
             "output": str(output),
         }
 

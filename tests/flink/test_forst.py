@@ -34,8 +34,9 @@ def kinds_of_state(path: Path) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("format", ["checkpoint", "native"])
-@pytest.mark.parametrize("family", [SYNC, ASYNCHRONOUS])
+@pytest.mark.parametrize(
+    ("family", "format"), [(SYNC, "checkpoint"), (SYNC, "native"), (ASYNCHRONOUS, "checkpoint")]
+)
 def test_what_forst_writes_reads_equal(flink: FlinkHarness, tmp_path: Path, family: str, format: str) -> None:
     kind = Kind(backend="forst", format=format)
     written = kind.write(flink, tmp_path, family=family)

@@ -135,7 +135,10 @@ def select(uid: str, state: State) -> dict[str, Any]:
 
 
 def assert_restored(flink: FlinkHarness, expected: Contents, snapshot: Path, backend: str) -> None:
-    [found] = flink.restore([Restore(snapshot=snapshot, backend=backend, parallelism=1, family="TypesJob")])
+    restore = Restore(
+        snapshot=snapshot, backend=backend, parallelism=1, family="TypesJob", compatibility=True
+    )
+    [found] = flink.restore([restore])
     assert_same_content(expected, found, same_parallelism=True)
     verdicts = {
         f"{uid} {state}": verdict

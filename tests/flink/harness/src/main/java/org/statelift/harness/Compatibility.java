@@ -30,8 +30,8 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.Obje
 
 /**
  * Flink's verdict on each state of a snapshot, for the serializers of the job that restores it: {uid: {state:
- * verdict}}, where the verdict is "as is", or others, those of all subtasks and of the namespace too. An operator that tells no serializers is
- * not in it.
+ * verdict}}, where the verdict is "as is", or others, those of all subtasks and of the namespace too. An operator that
+ * tells no serializers is not in it.
  */
 final class Compatibility {
 

@@ -5,7 +5,8 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.Obje
 
 /**
  * Restores a job from a snapshot, records all it finds and every timer that fires, and writes that to output. Task
- * fields: snapshot (a path or URL), backend, output (a file), config (Flink options), and those of JobSpec.
+ * fields: snapshot (a path or URL), backend, output (a file), config (Flink options), compatibility (whether to tell
+ * Flink's verdict on each serializer), and those of JobSpec.
  */
 final class RestoreJob {
 
@@ -24,7 +25,9 @@ final class RestoreJob {
         }
         ObjectNode found = Json.object().put("parallelism", spec.parallelism);
         found.put("sink_parallelism", spec.sinkParallelism).set("operators", contents.operators());
-        found.set("compatibility", Compatibility.of(task.get("snapshot").asText(), contents.wanted()));
+        if (task.get("compatibility").asBoolean()) {
+            found.set("compatibility", Compatibility.of(task.get("snapshot").asText(), contents.wanted()));
+        }
         Json.write(found, Path.of(task.get("output").asText()));
     }
 }
