@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from ..io.stores import Stores, normalize
+from ..io.stores import Stores
 from ..schemas.declared import Declared, DeclaredClass
 from ..schemas.errors import PlanError, Where
+from .yaml_file import read_yaml
 
 
 class ClassTypes(BaseModel):
@@ -42,7 +42,9 @@ def declared(types: Types | str | None, stores: Stores) -> Declared:
         return Declared()
     file = types if isinstance(types, str) else None
     try:
-        classes = _CLASSES.validate_python(_read(types, stores) if isinstance(types, str) else types)
+        classes = _CLASSES.validate_python(
+            (read_yaml(types, stores) or {}) if isinstance(types, str) else types
+        )
         return Declared(
             classes={
                 name: DeclaredClass(
@@ -62,10 +64,3 @@ def declared(types: Types | str | None, stores: Stores) -> Declared:
         raise PlanError(f"types: {place}: {first['msg']}", where=Where(file=file)) from None
     except PlanError as error:
         raise error.at(Where(file=file)) from None
-
-
-def _read(path: str, stores: Stores) -> Any:
-    try:
-        return yaml.safe_load(stores.read(normalize(path)).decode()) or {}
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise PlanError(f"not YAML: {error}") from None

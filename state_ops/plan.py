@@ -8,12 +8,12 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ..io.stores import Stores, normalize
 from ..schemas.errors import PlanError, Where
 from .class_types import ClassTypes
+from .yaml_file import read_yaml
 
 FormatName = Literal["canonical", "rocksdb"]
 
@@ -125,11 +125,7 @@ class Plan(_Model):
     @staticmethod
     def load(path: str, overrides: Mapping[str, str] | None = None, stores: Stores | None = None) -> Plan:
         """Read a YAML plan from a path or URL, with top-level values replaced by ``overrides``."""
-        text = (stores or Stores()).read(normalize(path))
-        try:
-            data = yaml.safe_load(text.decode())
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
-            raise PlanError(f"not YAML: {error}", where=Where(file=path)) from None
+        data = read_yaml(path, stores or Stores())
         if not isinstance(data, dict):
             raise PlanError("a plan is a mapping with source, target, …", where=Where(file=path))
         return Plan.of({**data, **(overrides or {})}, path)

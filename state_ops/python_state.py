@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from ..io.keyed.state_types import KeyedStateType
-from ..io.stores import Stores, normalize
+from ..io.stores import Stores
 from ..schemas import types as t
 from ..schemas.errors import PlanError, Where
 from ..schemas.operator_id import operator_id_of_uid
 from ..schemas.python_types import python_type
+from .yaml_file import read_yaml
 
 PREFIX = "python-state-"
 _BYTES = t.scalar("bytes")
@@ -59,7 +59,7 @@ def python_types(states: PythonStates | str | None, stores: Stores) -> PythonTyp
         return PythonTypes()
     file = states if isinstance(states, str) else None
     try:
-        declared = _STATES.validate_python(_read(file, stores) if file is not None else states)
+        declared = _STATES.validate_python((read_yaml(file, stores) or {}) if file is not None else states)
         types = {
             (_id(uid), name.removeprefix(PREFIX)): python_type(text)
             for uid, names in declared.items()
@@ -77,10 +77,3 @@ def python_types(states: PythonStates | str | None, stores: Stores) -> PythonTyp
 def _id(uid: str) -> str:
     is_id = len(uid) == 32 and all(digit in "0123456789abcdef" for digit in uid.lower())
     return uid.lower() if is_id else operator_id_of_uid(uid).hex()
-
-
-def _read(path: str, stores: Stores) -> object:
-    try:
-        return yaml.safe_load(stores.read(normalize(path)).decode()) or {}
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise PlanError(f"not YAML: {error}") from None
