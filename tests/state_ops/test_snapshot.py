@@ -83,7 +83,7 @@ def test_a_folder_of_checkpoints_tells_which_there_are(tmp_path: Path) -> None:
     for name in ("chk-9", "chk-10", "chk-8", "chk-11"):
         shutil.copytree(golden("hashmap-canonical"), job / name)
     (job / "shared").mkdir()
-    with pytest.raises(StoreError, match="name the folder that holds _metadata, as chk-11, chk-10, chk-9$"):
+    with pytest.raises(StoreError, match=r"name the folder that holds _metadata, as chk-11, chk-10, chk-9$"):
         open_snapshot(str(job))
     with pytest.raises(StoreError, match=r"holds _metadata, as job/chk-11, job/chk-10, job/chk-9$"):
         open_snapshot(str(tmp_path))
