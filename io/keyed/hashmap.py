@@ -24,8 +24,8 @@ __all__ = ["HeapState", "read_hashmap"]
 
 _MOST_GROUPS = 4096
 _GROUPS_BYTES = 1 << 20
-"""Key groups of less than this, divided by the states, are read together: a program has room for all that so many
-bytes can hold of each state."""
+"""Key groups of less than this, divided by the states, are read together, and of a quarter of a batch: a program has
+room for all that so many bytes can hold of each state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,8 @@ def read_hashmap(
     Raises FormatError naming the state and the offset; a state whose serializers have no codec cannot be
     stepped over here, and is named.
     """
-    reader = _Reader(stream=stream, states=states, wanted=wanted)
+    most = min(_GROUPS_BYTES, batch_bytes // 4) // max(1, len(states))
+    reader = _Reader(stream=stream, states=states, wanted=wanted, together=most)
     for piece in pieces(stream, regions, compressed=compressed, chunk_bytes=batch_bytes, raw_head=4):
         yield from reader.piece(piece)
 
@@ -68,6 +69,7 @@ class _Reader:
     stream: StateStream
     states: Sequence[HeapState]
     wanted: frozenset[int] | None
+    together: int
     marked: dict[int, _Marked] = field(default_factory=dict)
     order: list[int] = field(default_factory=list)
     groups: GroupProgram | None = None
@@ -91,7 +93,7 @@ class _Reader:
             if number < done:
                 continue
             if whole and self.order and number >= slow:
-                last = _end_of_run(piece.bounds, number, _GROUPS_BYTES // len(self.states))
+                last = _end_of_run(piece.bounds, number, self.together)
                 groups = self._groups(data, piece, number, last)
                 if groups is not None:
                     done = last
