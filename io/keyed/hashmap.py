@@ -24,7 +24,7 @@ __all__ = ["HeapState", "read_hashmap"]
 
 _MOST_GROUPS = 4096
 _GROUPS_BYTES = 1 << 20
-"""Key groups of less than this, divided by the states, are read together, and of a quarter of a batch: a program has
+"""Key groups of less than this, divided by the states, are read together, and of an eighth of a batch: a program has
 room for all that so many bytes can hold of each state."""
 
 
@@ -56,7 +56,7 @@ def read_hashmap(
     Raises FormatError naming the state and the offset; a state whose serializers have no codec cannot be
     stepped over here, and is named.
     """
-    most = min(_GROUPS_BYTES, batch_bytes // 4) // max(1, len(states))
+    most = min(_GROUPS_BYTES, batch_bytes // 8) // max(1, len(states))
     reader = _Reader(stream=stream, states=states, wanted=wanted, together=most)
     for piece in pieces(stream, regions, compressed=compressed, chunk_bytes=batch_bytes, raw_head=4):
         yield from reader.piece(piece)
