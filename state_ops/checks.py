@@ -157,8 +157,8 @@ def check_key_groups(snapshot: Snapshot) -> CheckResult:
             continue
         for batch in _entries(state):
             keys, found = state.table.keys(batch), batch.key_groups
-            groups = state.table.key_groups(keys)
-            checked += len(batch)
+            groups = np.where(keys.is_valid(), state.table.key_groups(keys), found)
+            checked += len(keys) - keys.null_count
             for row in np.flatnonzero(groups != found)[: SAMPLES - len(wrong)].tolist():
                 key = values(keys.slice(row, 1))[0]
                 place = {"operator": operator.label, "state": state.name, "key": key}

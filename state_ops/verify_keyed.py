@@ -191,22 +191,19 @@ class _Unit:
             examples.add(of_error(error, where))
         examples.count = damage.count
         yield from examples
-        if damage.undecoded:
-            what = (
-                f"{damage.undecoded} values hold objects of classes that are not known, and are not decoded"
-            )
+        for what in damage.not_decoded.lines():
             yield unchecked(what, where)
 
     # -- places --------------------------------------------------------------------------------------------
 
     def _check_places(self, state: int, table: KeyedTable, batch: EntryBatch, rows: pa.RecordBatch) -> None:
         stands = batch.key_groups
-        belongs = stands
-        keys = rows.column("key")
-        if stability(table.type.key) is None:
-            belongs = table.key_groups(keys)
         if self.stands_in is not None:
             stands = np.full(len(batch), self.stands_in, np.int32)
+        belongs = batch.key_groups
+        keys = rows.column("key")
+        if stability(table.type.key) is None:
+            belongs = np.where(keys.is_valid(), table.key_groups(keys), stands)
         where = Where(state=table.type.name).within(self.check.where)
         for row in np.flatnonzero(stands != belongs).tolist():
             misplaced = self.misplaced.setdefault(state, Examples("misplaced keys", where, []))

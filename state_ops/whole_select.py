@@ -19,10 +19,12 @@ import pyarrow as pa
 from ..io.keyed.entries import EntryBatch
 from ..io.memory import Memory
 from ..io.metadata import KeyGroupRange
+from ..schemas.codec.undecoded import TODO, text
 from ..schemas.errors import EncodeError, PlanError, StateliftError, Where
 from ..schemas.hashing import may_have_names, stability
 from .digest import Digest
 from .job import OperatorWork
+from .not_decoded import UNDECODED
 from .results import StateResult
 from .snapshot import Snapshot
 from .sql import duckdb_error, limit, run_sql
@@ -70,7 +72,7 @@ class WholeSelect:
         return select
 
     def _load(self, snapshot: Snapshot, state: KeyedState, query: str, memory: Memory) -> None:
-        for table in ("before", "after"):
+        for table in ("before", "after", "left_out", "nulls", "kept"):
             self.connection.execute(
                 f"CREATE TABLE {table} (key_group INTEGER, composite_key BLOB, value BLOB)"
             )
@@ -79,9 +81,12 @@ class WholeSelect:
                 self._check_hashes(window[number])
                 self.read += Digest.of(window[number])
                 self._insert("before", window[number])
+                self._note_undecoded(window[number])
         for batch in run_sql(snapshot, query, memory=memory):
             if len(batch):
-                self._insert("after", self.table.encode(self._checked(batch)))
+                rows, made = self.table.encode_sorted(self._checked(batch))
+                self._insert("after", made)
+                self._note_nulls(rows, made)
         twice = self.connection.execute(
             "SELECT key_group, composite_key FROM after GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
         ).fetchall()
@@ -92,6 +97,7 @@ class WholeSelect:
             )  # fmt: skip
 
         self._check_covered(state)
+        self._check_undecoded()
 
     def _check_hashes(self, before: EntryBatch) -> None:
         """Raise PlanError where the job's Rows hash by the names of their fields: nobody else can place new ones."""
@@ -104,6 +110,45 @@ class WholeSelect:
                 "keys of the state are rows with named fields, which hash by the names that no snapshot has",
                 where=Where(key_group=int(before.key_groups[elsewhere[0]])),
                 todo="use set, where and delete, which leave keys where they are",
+            )
+
+    def _note_undecoded(self, before: EntryBatch) -> None:
+        """Keep the entries whose values are not decoded. Raises PlanError for such a key: it cannot be written."""
+        found = self.table.read(before)
+        if len(found.keys):
+            row, why = found.keys.first()
+            raise PlanError(
+                f"a key of the state is not decoded: {text(why)}",
+                where=Where(key_group=int(before.key_groups[row])),
+                todo=TODO.get(why[0], "use set, where and delete, which leave keys as they are"),
+            )
+        if len(found.values):
+            self._insert("left_out", before.take(found.values.mask))
+
+    def _note_nulls(self, rows: pa.RecordBatch, made: EntryBatch) -> None:
+        """Keep the entries whose value the query gives as null, and those that it gives as bytes."""
+        if not self.table.may_be_undecoded:
+            return
+        null = ~np.asarray(rows["value"].is_valid())
+        has_bytes = np.zeros(len(rows), np.bool_)
+        if UNDECODED in rows.schema.names:
+            has_bytes = np.asarray(rows[UNDECODED].is_valid())
+        for name, mask in (("nulls", null & ~has_bytes), ("kept", null & has_bytes)):
+            if mask.any():
+                self._insert(name, made.take(mask))
+
+    def _check_undecoded(self) -> None:
+        """Raise PlanError where the query would lose what is not decoded, or take other bytes for it."""
+        lost = self._number("SELECT count(*) FROM nulls JOIN left_out USING (key_group, composite_key)")
+        if lost:
+            raise PlanError(
+                f"the select writes nulls over {lost} values that are not decoded",
+                todo=f"let it give the column {UNDECODED} too, or leave them out by WHERE {UNDECODED} IS NULL",
+            )
+        foreign = self._number("SELECT count(*) FROM kept WHERE value NOT IN (SELECT value FROM left_out)")
+        if foreign:
+            raise PlanError(
+                f"the select gives {foreign} values in the column {UNDECODED} that are none of the state's own"
             )
 
     def _check_covered(self, state: KeyedState) -> None:

@@ -154,7 +154,7 @@ class _Reader:
         marked = self._program(region, pos)
         rows = min(self.entries, (end - pos) // 2 + 1)
         bounds = np.array([pos]), np.array([end])
-        run = run_decode(marked.program, data, *bounds, ops.CHAINED, rows, end - pos)
+        run = run_decode(marked.program, data, *bounds, ops.CHAINED | ops.STEP, rows, end - pos)
         arena, stops = run.arena, run.stops
         done = rows if run.reason == ops.OK else run.row
         if done:

@@ -55,13 +55,16 @@ class Codec:
         return array, stops
 
     def decode_most(
-        self, data: Bytes, starts: Positions, ends: Positions, *, exact: bool = True
+        self, data: Bytes, starts: Positions, ends: Positions, *, exact: bool = True, last: bool = True
     ) -> tuple[pa.Array, Positions, Undecoded]:
         """As :meth:`decode`, but a value that is as Flink writes it and that no column holds is null, and in the third
-        answer: one of a class that the type does not know (its position is the row's end), a far time, a text that is
-        no UTF-8.
+        answer: one of a class that the type does not know, a far time, a text that is no UTF-8.
+
+        Of an unknown class the end is not known, and the position is that of the row's end; unless the value is
+        ``last`` in its row that is an error.
         """
-        return self._decode(data, starts, ends, (ops.EXACT if exact else ops.PART) | ops.SKIP)
+        lie = (ops.EXACT if exact else ops.PART) | (ops.SKIP if last else ops.SKIP_ODD)
+        return self._decode(data, starts, ends, lie)
 
     def stops(self, data: Bytes, starts: Positions, ends: Positions) -> Positions:
         """The position behind the value of each row, whatever times and texts are in it. Raises DecodeError."""
@@ -76,7 +79,10 @@ class Codec:
 
     def _run(self, data: Bytes, starts: Positions, ends: Positions, lie: int) -> Decoded:
         total = int((ends - starts).sum()) if len(starts) else 0
-        run = run_decode(self.program, data, starts, ends, lie, len(starts), total)
+        plainly = lie & ops.PLACES  # most batches hold nothing to skip, and go faster so
+        run = run_decode(self.program, data, starts, ends, plainly, len(starts), total)
+        if lie != plainly and run.reason in ops.UNHELD:
+            run = run_decode(self.program, data, starts, ends, lie, len(starts), total)
         if run.reason != ops.OK:
             start = int(starts[run.row])
             named = class_at(data, run.position, run.reason, self.program.kryo_numbers)

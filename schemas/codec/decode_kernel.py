@@ -49,7 +49,18 @@ _ODD = np.int64(ops.ODD_TIME)
 _read = types.Array(uint8, 1, "C", readonly=True)
 _words = types.Array(int64, 1, "C", readonly=True)
 _SIGNATURE = types.void(
-    _words, _read, _read, _words, _words, int64, uint8[::1], int64[::1], _words, int64[::1], uint8[::1], int64[::1]
+    _words,
+    _read,
+    _read,
+    _words,
+    _words,
+    int64,
+    uint8[::1],
+    int64[::1],
+    _words,
+    int64[::1],
+    uint8[::1],
+    int64[::1],
 )
 
 
@@ -72,7 +83,7 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, reasons,
     end = np.int64(0)
     skip = lie & ops.SKIP_ALL
     step = lie & ops.STEP
-    lie = lie & 3
+    lie = lie & ops.PLACES
     odd = np.int64(ops.OK)
     before = head.copy()
     for row in range(stops.size):
@@ -653,9 +664,11 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, reasons,
             reason = odd
         stops[row] = pos
         if reason != ops.OK:
-            unheld = reason == ops.SUBCLASS or reason >= ops.BAD_KRYO
+            unheld = reason == odd or (
+                skip == ops.SKIP and (reason == ops.SUBCLASS or reason >= ops.BAD_KRYO)
+            )
             lost = lie == ops.CHAINED and reason != odd  # nothing tells where the next value begins
-            if reason == ops.OVERFLOW or skip == 0 or lost or (skip == ops.SKIP and not unheld):
+            if reason == ops.OVERFLOW or skip == 0 or lost or not (unheld or skip == ops.SKIP_ALL):
                 break
             head[:] = before
             reasons[row] = reason

@@ -87,8 +87,9 @@ TO_END = -1
 # How rows lie: each its own span that its value may leave in part or must fill, or one behind the other.
 PART, EXACT, CHAINED = 0, 1, 2
 # Added to these: a value that no column holds (:data:`UNHELD`) is left out instead of ending it all; one with anything
-# wrong; what no column holds is stepped over, for who only asks where values end.
-SKIP, SKIP_ALL, STEP = 4, 12, 16
+# wrong; only one whose end is found. With STEP what no column holds is stepped over, for who asks where values end.
+SKIP, SKIP_ALL, SKIP_ODD, STEP = 4, 12, 8, 16
+PLACES = 3
 
 #: Added to the position behind a text or time that is as Flink writes it and that its Arrow column does not hold.
 ODD_TIME, ODD_TEXT = 1 << 61, 1 << 62

@@ -72,6 +72,13 @@ class Undecoded:
         mask = np.concatenate([self.mask, other.mask])
         return Undecoded(mask=mask, gaps=[*self.gaps, *behind], numbers={**self.numbers, **other.numbers})
 
+    def beside(self, other: Undecoded) -> Undecoded:
+        """This, with what ``other`` says of the same rows."""
+        if not len(other):
+            return self
+        numbers = {**self.numbers, **other.numbers}
+        return Undecoded(mask=self.mask | other.mask, gaps=[*self.gaps, *other.gaps], numbers=numbers)
+
     def why(self) -> Counter[Why]:
         """How many rows are not decoded for which reason; each row counts once, by what was found first."""
         found: Counter[Why] = Counter()

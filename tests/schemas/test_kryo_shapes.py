@@ -156,7 +156,7 @@ def test_a_value_that_is_not_of_its_shape_is_left_undecoded(raw: str) -> None:
     ends = np.cumsum([len(good), len(data), len(good)])
     decoded, _, undecoded = codec.decode_most(buffer, np.concatenate([[0], ends[:-1]]), ends)
     assert decoded.to_pylist() == [STRINGS, None, STRINGS]
-    assert undecoded.tolist() == [False, True, False]
+    assert undecoded.mask.tolist() == [False, True, False]
     kept = pa.array([None, data, None], pa.binary())
     assert codec.encode_most(decoded, kept, np.array([True, False, True])).equals(rows)
 
