@@ -26,7 +26,10 @@ from .keyed_snapshots import Entries, entries, inline
 STRING, LONG, VOID = (t.scalar(name) for name in ("string", "long", "void"))
 GROUPS = 3
 
-text = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+#: Java's strings, halves of surrogate pairs and all: a Python text for each sequence of UTF-16 units.
+text = st.text(st.characters() | st.sampled_from("\ud83d\udc00"), max_size=4).map(
+    lambda one: one.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+)
 i8 = st.integers(-(2**63), 2**63 - 1)
 
 
