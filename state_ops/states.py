@@ -16,7 +16,7 @@ from ..io.keyed.backend import KeyedBackend, KeyedStateType
 from ..io.metadata import KeyGroupRange
 from ..io.operator_state import OperatorBackend, OperatorRows, OperatorStateType
 from ..schemas import types as t
-from ..schemas.errors import FormatError, StateliftError, Where
+from ..schemas.errors import FormatError, StateliftError, UnsupportedVersionError, Where
 from .not_decoded import NotDecoded
 from .sql_columns import has_unnamed
 from .tables import KeyedTable
@@ -149,6 +149,7 @@ class KeyedState(State):
         *,
         not_decoded: NotDecoded | None = None,
     ) -> Iterator[pa.RecordBatch]:
+        lost: UnsupportedVersionError | None = None
         for backend, state in self.parts:
             where = Where(operator=self.operator.label, state=self.name)
             try:
@@ -157,8 +158,13 @@ class KeyedState(State):
                     if not_decoded is not None:
                         not_decoded.note(found.values, found.keys)
                     yield found.rows
+            except UnsupportedVersionError as error:
+                error.at(where)
+                lost = lost or error  # what the other subtasks hold is read all the same
             except StateliftError as error:
                 raise error.at(where) from None
+        if lost is not None:
+            raise lost
 
     def count(self) -> int:
         return sum(
