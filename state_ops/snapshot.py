@@ -182,6 +182,11 @@ class Operator:
             states.append(make(self, name, types[name], places))
         return tuple(states)
 
+    @property
+    def keyed_states(self) -> list[KeyedState]:
+        """Those of ``states`` that are keyed."""
+        return [state for state in self.states if isinstance(state, KeyedState)]
+
     def state(self, name: str) -> State:
         """The state called ``name``. Raises NameNotFoundError with the nearest names."""
         for state in self.states:

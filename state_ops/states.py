@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..io.keyed.backend import KeyedBackend, KeyedStateType
+from ..io.keyed.entries import EntryBatch
 from ..io.metadata import KeyGroupRange
 from ..io.operator_state import OperatorBackend, OperatorStateType
 from ..schemas import types as t
@@ -147,6 +148,13 @@ class KeyedState(State):
                     yield self.table.decode(window[state])
             except StateliftError as error:
                 raise error.at(where) from None
+
+    def decode(self, batch: EntryBatch) -> pa.RecordBatch:
+        """The rows of some of the entries. Raises FormatError for damaged ones."""
+        try:
+            return self.table.decode(batch)
+        except StateliftError as error:
+            raise error.at(Where(operator=self.operator.label, state=self.name)) from None
 
     def count(self) -> int:
         return sum(
