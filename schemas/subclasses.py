@@ -67,7 +67,7 @@ def may_be_undecoded(node: t.DataType, *, wide_times: bool) -> bool:
         case t.PojoType() if node.registered or node.non_registered:
             return True
         case t.KryoType():
-            return node.shape is not None
+            return True
         case t.Scalar():
             return (
                 pa.types.is_string(VARIABLE[node.name][-1])

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..io.keyed.backend import KeyedBackend
+from ..io.keyed.entries import EntryBatch
 from ..io.metadata import streams_of
 from ..schemas.errors import StateliftError, Where
 from .damage import Damage
 from .findings import ranges
 from .in_flight import InFlight
 from .not_decoded import NotDecoded
+from .one_pass import read_states
 from .snapshot import Operator, Snapshot
 from .states import BroadcastState, KeyedState, OpaquePart, OperatorListState, State
 from .tables import KeyedTable
@@ -77,9 +78,20 @@ class OperatorInventory:
 class _Total:
     """What was counted of a keyed state."""
 
+    table: KeyedTable
     entries: int = 0
     nbytes: int = 0
     damage: Damage = field(default_factory=Damage)
+
+    @staticmethod
+    def of(state: KeyedState) -> _Total:
+        return _Total(state.table)
+
+    def add(self, batch: EntryBatch) -> None:
+        self.entries += len(batch)
+        self.nbytes += batch.nbytes
+        for _ in self.damage.sound(self.table, batch):
+            pass
 
 
 def inventory(
@@ -136,43 +148,15 @@ def _operator(operator: Operator, nbytes: int, missing: list[str], counted: bool
 
 
 def _keyed(operator: Operator, problems: list[str]) -> dict[str, _Total]:
-    """Totals of the keyed states by name; each backend is read once for all of them, and state by state where that
-    fails. A state that cannot be read to its end is not there."""
+    """Totals of the keyed states by name, all read in one pass. A state that cannot be read to its end is not
+    there."""
     totals: dict[str, _Total] = {}
-    broken: set[str] = set()
-    for backend in (*operator.keyed_backends.values(), *operator.raw_timers.values()):
-        try:
-            found = _totals(operator, backend, frozenset(range(len(backend.states))))
-        except StateliftError:
-            found = {}
-            for number, state in enumerate(backend.states):
-                try:
-                    found.update(_totals(operator, backend, frozenset((number,))))
-                except StateliftError as error:
-                    broken.add(state.name)
-                    problems.append(str(error.at(Where(operator=operator.label, state=state.name))))
-        for name, own in found.items():
-            total = totals.setdefault(name, _Total())
-            total.entries += own.entries
-            total.nbytes += own.nbytes
-            total.damage.count += own.damage.count
-            total.damage.not_decoded.add(own.damage.not_decoded)
-            total.damage.errors += own.damage.errors
-    return {name: total for name, total in totals.items() if name not in broken}
-
-
-def _totals(operator: Operator, backend: KeyedBackend, wanted: frozenset[int]) -> dict[str, _Total]:
-    totals = {number: _Total() for number in wanted}
-    wide = operator.opener.wide_times
-    tables = {number: KeyedTable(backend.states[number], backend.max_parallelism, wide) for number in wanted}
-    for window in backend.windows(None, wanted):
-        for number, batch in window.items():
-            total = totals[number]
-            total.entries += len(batch)
-            total.nbytes += batch.nbytes
-            for _ in total.damage.sound(tables[number], batch):
-                pass
-    return {backend.states[number].name: total for number, total in totals.items()}
+    for name, found in read_states(operator.keyed_states, _Total.of).items():
+        if isinstance(found, StateliftError):
+            problems.append(str(found))
+        else:
+            totals[name] = found
+    return totals
 
 
 def _state(state: State, problems: list[str], keyed: Mapping[str, _Total] | None) -> StateInventory:

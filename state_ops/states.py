@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..io.keyed.backend import KeyedBackend, KeyedStateType
+from ..io.keyed.entries import EntryBatch
 from ..io.metadata import KeyGroupRange
 from ..io.operator_state import OperatorBackend, OperatorRows, OperatorStateType
 from ..schemas import types as t
@@ -165,6 +166,13 @@ class KeyedState(State):
                 raise error.at(where) from None
         if lost is not None:
             raise lost
+
+    def decode(self, batch: EntryBatch) -> pa.RecordBatch:
+        """The rows of some of the entries. Raises FormatError for damaged ones."""
+        try:
+            return self.table.decode(batch)
+        except StateliftError as error:
+            raise error.at(Where(operator=self.operator.label, state=self.name)) from None
 
     def count(self) -> int:
         return sum(

@@ -22,6 +22,7 @@ from .tables import KeyedTable
 from .verify_kernels import fingerprints
 
 _MAX_STATES = 0x8000
+_LEAST_HELD = 4096
 
 Groups = npt.NDArray[np.int32]
 Fingerprints = npt.NDArray[np.uint64]
@@ -220,12 +221,16 @@ class _Unit:
     # -- duplicates ----------------------------------------------------------------------------------------
 
     def _hold(self, state: int, batch: EntryBatch) -> None:
-        """Keep the fingerprints of the keys until their key group is over: 12 bytes for each entry of it."""
+        """Keep the fingerprints of the keys until their key group is over: 12 bytes for each entry of it.
+
+        Those of all states together take little more than a batch.
+        """
         prints = np.empty(len(batch), np.uint64)
         fingerprints(batch.keys.data, batch.keys.starts, batch.keys.ends, prints)
         held = self.held.setdefault(state, [])
         held.append((batch.key_groups, prints))
-        if sum(len(groups) for groups, _ in held) > self.check.batch_bytes // 16:
+        most = max(_LEAST_HELD, self.check.batch_bytes // (16 * len(self.check.tables)))
+        if sum(len(groups) for groups, _ in held) > most:
             self._settle(state, int(batch.key_groups[-1]))
 
     def _settle(self, state: int, unfinished: int | None) -> None:

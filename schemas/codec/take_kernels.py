@@ -82,12 +82,14 @@ def take_bytes(op, code, at, pool, buf, pos, end, mem, head, limit, stack, depth
         n = end - pos - extra
     elif op == ops.KRYO:
         shape = word(code, at + 6)
+        reason = np.int64(0)
         if shape:
             n = end_of_shape(code, pool, shape, np.int64(extra == 5), buf, pos, end, stack)
-        else:
+            reason = n
+        if shape == 0 or n <= -ops.BAD_KRYO:  # of another shape, but its end may be found all the same
             n = skip_kryo(buf, pos, end, extra == 5, pool, word(code, at + 4), word(code, at + 5), stack)
         if n < 0:
-            return n
+            return reason if reason < 0 else n
         n -= pos
     elif op == ops.B_BYTES:
         start, n = find_bytes(buf, stack, depth, word(code, at + 4))
