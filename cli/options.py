@@ -95,6 +95,9 @@ def snapshot_options(command: F) -> F:
 
     @wraps(command)
     def with_source(**given: Any) -> Any:
+        from .progress import tell_of_compiling
+
+        tell_of_compiling()
         named = {field.name for field in fields(Source)} & given.keys()
         source = Source(**{name: given.pop(name) for name in named})
         return command(source=source, **given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,10 +17,12 @@ from .carry import sha256_of
 from .digest import Digest
 from .elements import digest_of_elements
 from .job import opened_for
+from .one_pass import read_states
 from .plan import Plan
 from .report import Report
 from .snapshot import Operator, Snapshot
-from .states import BroadcastState, KeyedState, OperatorListState, State
+from .states import BroadcastState, KeyedState, OperatorListState
+from .tables import KeyedTable
 from .values import json_rows, values
 
 SAMPLES = 10
@@ -58,10 +60,49 @@ def open_target(plan: Plan, stores: Stores) -> Snapshot:
     return opened_for(plan, plan.target, stores)
 
 
-def _keyed_states(snapshot: Snapshot) -> Iterator[tuple[Operator, State]]:
-    for operator in snapshot.operators:
-        for state in operator.states:
-            yield operator, state
+@dataclass(slots=True)
+class _Rows:
+    """How many rows of a state decode."""
+
+    table: KeyedTable
+    count: int = 0
+
+    def add(self, batch: EntryBatch) -> None:
+        self.count += len(self.table.decode(batch))
+
+
+@dataclass(slots=True)
+class _Digest:
+    """The digest of a state's entries."""
+
+    total: Digest = field(default_factory=Digest)
+
+    def add(self, batch: EntryBatch) -> None:
+        self.total += Digest.of(batch)
+
+
+@dataclass(slots=True)
+class _Places:
+    """How many keys of a state were looked at, and the first of them that stand in another's key group. Of rows, which
+    may hash by the names of their fields and not by the places, there are ``by_name`` such."""
+
+    state: KeyedState
+    count: int = 0
+    by_name: int = 0
+    wrong: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, batch: EntryBatch) -> None:
+        keys, found = self.state.table.keys(batch), batch.key_groups
+        groups = np.where(keys.is_valid(), self.state.table.key_groups(keys), found)
+        self.count += len(keys) - keys.null_count
+        elsewhere = np.flatnonzero(groups != found)
+        if may_have_names(self.state.type.key):
+            self.by_name += len(elsewhere)
+            return
+        for row in elsewhere[: SAMPLES - len(self.wrong)].tolist():
+            key = values(keys.slice(row, 1))[0]
+            place = {"operator": self.state.operator.label, "state": self.state.name, "key": key}
+            self.wrong.append({**place, "key group": int(found[row]), "expected": int(groups[row])})
 
 
 def check_reads_back(snapshot: Snapshot, source: Callable[[], Snapshot] | None = None) -> CheckResult:
@@ -69,15 +110,15 @@ def check_reads_back(snapshot: Snapshot, source: Callable[[], Snapshot] | None =
     rows = states = 0
     faults: list[dict[str, Any]] = []
     opaque: list[str] = []
-    for operator, state in _keyed_states(snapshot):
-        states += 1
-        try:
-            rows += sum(len(batch) for batch in state.batches())
-        except StateliftError as error:
-            if source is not None and _fails_so(source(), operator, state, error):
-                opaque.append(f"{operator.label}.{state.name} ({error.what})")
+    for operator in snapshot.operators:
+        for name, found in _rows_of(operator).items():
+            states += 1
+            if isinstance(found, int):
+                rows += found
+            elif source is not None and _fails_so(source(), operator, name, found):
+                opaque.append(f"{operator.label}.{name} ({found.what})")
             else:
-                faults.append({"operator": operator.label, "state": state.name, "fault": str(error)})
+                faults.append({"operator": operator.label, "state": name, "fault": str(found)})
     faults += [
         {"operator": operator.label, "state": None, "fault": str(problem)}
         for operator in snapshot.operators
@@ -91,10 +132,24 @@ def check_reads_back(snapshot: Snapshot, source: Callable[[], Snapshot] | None =
     )
 
 
-def _fails_so(source: Snapshot, operator: Operator, state: State, error: StateliftError) -> bool:
+def _rows_of(operator: Operator) -> dict[str, int | StateliftError]:
+    """By the state's name: how many rows it has, or why they cannot be read."""
+    found: dict[str, int | StateliftError] = {}
+    for name, read in read_states(operator.keyed_states, lambda state: _Rows(state.table)).items():
+        found[name] = read if isinstance(read, StateliftError) else read.count
+    for state in operator.states:
+        if state.name not in found:
+            try:
+                found[state.name] = sum(len(batch) for batch in state.batches())
+            except StateliftError as error:
+                found[state.name] = error
+    return found
+
+
+def _fails_so(source: Snapshot, operator: Operator, name: str, error: StateliftError) -> bool:
     """Whether the source's state cannot be read for the same reason, wherever in it that shows first."""
     try:
-        for _ in source.state(operator.id, state.name).batches():
+        for _ in source.state(operator.id, name).batches():
             pass
     except StateliftError as other:
         return _NUMBERS.sub("", other.what) == _NUMBERS.sub("", error.what)
@@ -104,8 +159,12 @@ def _fails_so(source: Snapshot, operator: Operator, state: State, error: Stateli
 def check_content(report: Report, snapshot: Snapshot) -> CheckResult:
     """Entries and digest of every rewritten state are those of the run; of states it only kept, the source's."""
     wrong = []
+    digests: dict[str, dict[str, Digest]] = {}
     for state in report.states:
-        seen = digest_of(snapshot, state.operator, state.name)
+        if state.operator not in digests:
+            names = [one.name for one in report.states if one.operator == state.operator]
+            digests[state.operator] = digests_of(snapshot.operator(state.operator), names)
+        seen = digests[state.operator][state.name]
         expected = state.read_digest if state.operation == "kept" else state.written_digest
         if seen != expected:
             wrong.append(
@@ -120,25 +179,23 @@ def check_content(report: Report, snapshot: Snapshot) -> CheckResult:
     )
 
 
-def digest_of(snapshot: Snapshot, operator: str, name: str) -> Digest:
-    """The digest of a state's entries, read from the snapshot; that of none, where it does not have it."""
-    total = Digest()
-    states = {state.name: state for state in snapshot.operator(operator).states}
-    state = states.get(name)
-    if isinstance(state, KeyedState):
-        for batch in _entries(state):
-            total += Digest.of(batch)
-    elif isinstance(state, (OperatorListState, BroadcastState)):
-        for subtask, backend in state.parts:
-            if name in backend.offsets:
-                total += digest_of_elements(backend, subtask, state.type)
-    return total
+def digests_of(operator: Operator, names: Sequence[str]) -> dict[str, Digest]:
+    """The digest of each state's entries, read from the snapshot; that of none, where it does not have it.
 
-
-def _entries(state: KeyedState) -> Iterator[EntryBatch]:
-    for backend, number in state.parts:
-        for window in backend.windows(None, frozenset((number,))):
-            yield window[number]
+    Raises what keeps one of them from being read.
+    """
+    digests = {name: Digest() for name in names}
+    keyed = [state for state in operator.keyed_states if state.name in digests]
+    for name, read in read_states(keyed, lambda _: _Digest()).items():
+        if isinstance(read, StateliftError):
+            raise read
+        digests[name] = read.total
+    for state in operator.states:
+        if state.name in digests and isinstance(state, (OperatorListState, BroadcastState)):
+            for subtask, backend in state.parts:
+                if state.name in backend.offsets:
+                    digests[state.name] += digest_of_elements(backend, subtask, state.type)
+    return digests
 
 
 def check_key_groups(snapshot: Snapshot) -> CheckResult:
@@ -146,35 +203,28 @@ def check_key_groups(snapshot: Snapshot) -> CheckResult:
     checked = 0
     wrong: list[dict[str, Any]] = []
     unknown: list[str] = []
-    for operator, state in _keyed_states(snapshot):
-        if not isinstance(state, KeyedState):
-            continue
-        reason = stability(state.type.key)
-        if reason is not None:
-            unknown.append(f"{operator.label}.{state.name} ({reason})")
-            continue
-        by_name = 0
-        for batch in _entries(state):
-            keys, found = state.table.keys(batch), batch.key_groups
-            groups = state.table.key_groups(keys)
-            elsewhere = np.flatnonzero(groups != found)
-            if may_have_names(state.type.key):
-                by_name += len(elsewhere)
-                checked += len(batch) - len(elsewhere)
-                continue
-            checked += len(batch)
-            for row in elsewhere[: SAMPLES - len(wrong)].tolist():
-                key = values(keys.slice(row, 1))[0]
-                place = {"operator": operator.label, "state": state.name, "key": key}
-                wrong.append({**place, "key group": int(found[row]), "expected": int(groups[row])})
-        if by_name:
-            unknown.append(
-                f"{operator.label}.{state.name} ({by_name} rows may have named fields, by which they hash)"
-            )
+    for operator in snapshot.operators:
+        known = []
+        for state in operator.keyed_states:
+            reason = stability(state.type.key)
+            if reason is None:
+                known.append(state)
+            else:
+                unknown.append(f"{operator.label}.{state.name} ({reason})")
+        for name, read in read_states(known, _Places).items():
+            if isinstance(read, StateliftError):
+                raise read
+            checked += read.count - read.by_name
+            wrong += read.wrong
+            if read.by_name:
+                reason = f"{read.by_name} rows may have named fields, by which they hash"
+                unknown.append(f"{operator.label}.{name} ({reason})")
     what = f"{checked} keys are in their key groups" + (
         f"; not checked: {', '.join(unknown)}" if unknown else ""
     )
-    return CheckResult("key-groups", not wrong, what if not wrong else "keys lie in wrong key groups", wrong)
+    return CheckResult(
+        "key-groups", not wrong, what if not wrong else "keys lie in wrong key groups", wrong[:SAMPLES]
+    )
 
 
 def check_carried(report: Report, stores: Stores) -> CheckResult:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from ..io.keyed.aligned import Cursor, align
 from ..io.keyed.backend import KeyedBackend
 from ..io.keyed.canonical import CanonicalWriter
 from ..io.keyed.entries import EntryBatch, Window
 from ..io.keyed.header import KeyedBackendHeader, write_keyed_header
-from ..io.keyed.rocksdb import Cursor, RocksDbWriter, align
+from ..io.keyed.rocksdb import RocksDbWriter
 from ..io.memory import Memory
 from ..io.metadata import KeyGroupRange
 from ..io.sst.sst_file import ColumnFamily
@@ -26,7 +27,7 @@ from .digest import Digest
 from .job import Job, OperatorWork, Shard, Unit
 from .results import ShardResult, SstFile, StateResult, UnitResult
 from .transform import Transform
-from .whole_select import WholeSelect
+from .whole_select import WholeSelects
 
 Progress = Callable[[int], None]
 
@@ -85,21 +86,18 @@ def run_shard(
             progress(shard.nbytes)
         return done
     units = []
-    selects: dict[str, dict[str, WholeSelect]] = {}
+    selects: dict[str, WholeSelects] = {}
     try:
         for unit in shard.units:
             work = job.work[unit.operator]
-            if unit.operator not in selects:
-                selects[unit.operator] = {
-                    name: WholeSelect.run(job.snapshot, work, name, memory) for name in sorted(work.whole)
-                }
-            units.append(_run_unit(job, work, unit, selects[unit.operator], memory))
+            if work.whole and unit.operator not in selects:
+                selects[unit.operator] = WholeSelects.run(job.snapshot, work, memory)
+            units.append(_run_unit(job, work, unit, selects.get(unit.operator), memory))
             if progress:
                 progress(unit.nbytes)
     finally:
-        for operator in selects.values():
-            for select in operator.values():
-                select.close()
+        for whole in selects.values():
+            whole.close()
     result = ShardResult(number=shard.number, units=units)
     job.written.add(record_url(job, shard))
     job.stores.put(record_url(job, shard), result.model_dump_json().encode())
@@ -165,14 +163,14 @@ def _plus(total: tuple[int, int, int], digest: Digest) -> tuple[int, int, int]:
 
 
 def _run_unit(
-    job: Job, work: OperatorWork, unit: Unit, selects: dict[str, WholeSelect], memory: Memory
+    job: Job, work: OperatorWork, unit: Unit, whole: WholeSelects | None, memory: Memory
 ) -> UnitResult:
     backend = work.operator.keyed_backends[unit.subtask]
     key_groups = KeyGroupRange(unit.key_group_start, unit.key_groups)
     known = {state.name for state in backend.states}
     transforms = {name: t for name, t in work.transforms().items() if name in known}
     meter = _Meter(backend, transforms)
-    windows = meter.change(_windows(backend, key_groups, selects, memory.batch_bytes), frozenset(selects))
+    windows = meter.change(_windows(backend, key_groups, whole, memory.batch_bytes), work.whole)
     where = Where(operator=work.operator.label, subtask=unit.subtask)
     try:
         write = _write_canonical if work.format == "canonical" else _write_rocksdb
@@ -180,28 +178,24 @@ def _run_unit(
     except StateliftError as error:
         raise error.at(where) from None
     result.states = meter.finish()
-    if unit.piece == 0:
-        for name, select in selects.items():
-            select.report(
-                result.states.setdefault(name, StateResult()),
-                unit.subtask == min(work.operator.keyed_backends),
-            )
+    if whole is not None and unit.piece == 0:
+        for name in work.whole:
+            told = result.states.setdefault(name, StateResult())
+            if unit.subtask == min(work.operator.keyed_backends):
+                whole.report(name, told)
     return result
 
 
 def _windows(
-    backend: KeyedBackend, key_groups: KeyGroupRange, selects: dict[str, WholeSelect], batch_bytes: int
+    backend: KeyedBackend, key_groups: KeyGroupRange, whole: WholeSelects | None, batch_bytes: int
 ) -> Iterator[Window]:
     """The unit's entries; those of a whole select in the place of its state's."""
-    if not selects:
+    if whole is None:
         return backend.windows(key_groups, None, batch_bytes)
-    cursors = {}
-    for number, state in enumerate(backend.states):
-        if state.name in selects:
-            cursors[number] = Cursor(selects[state.name].entries(key_groups))
-        else:
-            windows = backend.windows(key_groups, frozenset((number,)), batch_bytes)
-            cursors[number] = Cursor(window[n] for window in windows for n in window)
+    others = frozenset(n for n, state in enumerate(backend.states) if state.name not in whole.selects)
+    cursors = [Cursor(whole.windows(backend, key_groups))]
+    if others:
+        cursors.append(Cursor(backend.windows(key_groups, others, batch_bytes)))
     return align(cursors)
 
 

@@ -22,6 +22,7 @@ from ..schemas.operator_id import operator_id_of_uid
 from ..schemas.subclasses import subclasses_of, told
 from .class_types import Types, declared
 from .in_flight import InFlight, in_flight
+from .nearby import snapshots_below
 from .python_state import PythonStates, PythonTypes
 from .python_state import python_types as declared_python
 from .sql_columns import ColumnNames, named
@@ -182,6 +183,11 @@ class Operator:
             states.append(make(self, name, types[name], places))
         return tuple(states)
 
+    @property
+    def keyed_states(self) -> list[KeyedState]:
+        """Those of ``states`` that are keyed."""
+        return [state for state in self.states if isinstance(state, KeyedState)]
+
     def state(self, name: str) -> State:
         """The state called ``name``. Raises NameNotFoundError with the nearest names."""
         for state in self.states:
@@ -290,9 +296,10 @@ def open_snapshot(
     except StoreError:
         folder = parent(at)
         if not stores.exists(at):
+            below = snapshots_below(stores, folder)
             raise StoreError(
                 f"no snapshot at {folder}: it has no _metadata file",
-                todo="name the folder that holds _metadata",
+                todo="name the folder that holds _metadata" + (f", as {', '.join(below)}" if below else ""),
             ) from None
         raise
     metadata = read_metadata(data, at)

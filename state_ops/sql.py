@@ -5,24 +5,29 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import duckdb
 import pyarrow as pa
 
+from ..io.keyed.entries import EntryBatch
 from ..io.memory import Memory
 from ..schemas.errors import NameNotFoundError, SqlError, StateliftError, Where
 from .duckdb_types import to_duckdb, to_duckdb_schema
 from .snapshot import Operator, Snapshot
 from .sql_names import TableName, one_line, quoted, tables_named
-from .states import State
+from .states import KeyedState, State
 
 _DUCKDB_SCHEMAS = frozenset(("information_schema", "pg_catalog", "main", "temp"))
 _SHOW_TABLES = re.compile(r"\s*show\s+(all\s+)?tables\s*;?\s*", re.IGNORECASE)
 _VECTOR = 2048
 _THREAD_BYTES = 128 << 20
 """Memory for each thread of DuckDB's."""
+
+#: Entries of states that are held elsewhere: each call reads them from the first on.
+Held = Mapping[State, Callable[[], Iterator[EntryBatch]]]
 
 
 def run_sql(
@@ -32,6 +37,7 @@ def run_sql(
     batch_bytes: int | None = None,
     partial: bool = False,
     memory: Memory | None = None,
+    held: Held = MappingProxyType({}),
 ) -> pa.RecordBatchReader:
     """The result of one query, as a stream of batches of about ``batch_bytes``.
 
@@ -39,7 +45,7 @@ def run_sql(
     state; a state's name alone will do where one operator has it. ``SHOW TABLES`` lists them. A state that the
     query names once is streamed; one it names several times is first copied to a table of DuckDB's, which
     spills to the disk above three quarters of ``memory``, the snapshot's if not given (without a limit, above DuckDB's
-    own of 80 % of the machine's).
+    own of 80 % of the machine's). What is ``held`` of the snapshot's states is taken from there.
 
     Moments beyond the range of DuckDB's TIMESTAMPTZ come as infinity.
     Raises SqlError with DuckDB's words and the columns there are, NameNotFoundError for an unknown operator or
@@ -61,7 +67,7 @@ def run_sql(
             if state is not None:
                 if state.operator.problems and not partial:
                     raise state.operator.problems[0].error
-                run.add(name, state, batch_bytes, copied=count > 1)
+                run.add(name, _Source(state, batch_bytes, held.get(state)), copied=count > 1)
         relation = connection.sql(query)
     except (duckdb.Error, StateliftError) as error:
         run.close()
@@ -70,6 +76,18 @@ def run_sql(
         run.close()
         raise SqlError("the query has no result", todo="write one SELECT")
     return run.reader(relation, batch_bytes)
+
+
+def states_named(snapshot: Snapshot, query: str) -> list[KeyedState]:
+    """The keyed states that a query reads; none for one that cannot be run."""
+    connection = duckdb.connect()
+    try:
+        found = [_find(snapshot, name) for name in tables_named(connection, query)]
+    except (duckdb.Error, StateliftError):
+        return []
+    finally:
+        connection.close()
+    return [state for state in found if isinstance(state, KeyedState)]
 
 
 def describe(snapshot: Snapshot) -> pa.Table:
@@ -173,6 +191,7 @@ class _Source:
 
     state: State
     batch_bytes: int
+    held: Callable[[], Iterator[EntryBatch]] | None = None
     error: BaseException | None = None
 
     def __post_init__(self) -> None:
@@ -187,11 +206,16 @@ class _Source:
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         try:
-            for batch in self.state.batches(self.batch_bytes):
+            for batch in self._rows():
                 yield to_duckdb(batch, self.schema)
         except BaseException as error:
             self.error = error
             raise
+
+    def _rows(self) -> Iterator[pa.RecordBatch]:
+        if self.held is None or not isinstance(self.state, KeyedState):
+            return self.state.batches(self.batch_bytes)
+        return map(self.state.decode, self.held())
 
 
 @dataclass(eq=False)
@@ -203,17 +227,17 @@ class _Run:
     sources: list[_Source] = field(default_factory=list)
     bound: dict[tuple[str, str], State] = field(default_factory=dict)
 
-    def add(self, name: TableName, state: State, batch_bytes: int, *, copied: bool) -> None:
-        """Make the state readable under the name that the query has for it."""
+    def add(self, name: TableName, table: _Source, *, copied: bool) -> None:
+        """Make a state readable under the name that the query has for it."""
         at = (name.schema.casefold(), name.table.casefold())
         if at in self.bound:
-            if self.bound[at] is state:
+            if self.bound[at] is table.state:
                 return
             raise SqlError(f"names that differ in case only: {name}", todo="name one of the two in a query")
-        self.bound[at] = state
-        self.sources.append(_Source(state, batch_bytes))
+        self.bound[at] = table.state
+        self.sources.append(table)
         source = f"statelift_source_{len(self.sources)}"
-        self.connection.register(source, self.sources[-1])
+        self.connection.register(source, table)
         if name.schema:
             self.connection.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(name.schema)}").fetchall()
         kind = "TABLE" if copied else "VIEW"

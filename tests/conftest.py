@@ -44,6 +44,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("flink") is None)
 
 
+#: The kernels in two halves that take about as long: what decodes, and the rest.
+_DECODER = "statelift.schemas.codec.run"
+_REST = ["statelift.schemas.codec.encode_kernel", "statelift.schemas.codec.kryo_give_kernel"] + [
+    f"statelift.{path.relative_to(ROOT).with_suffix('').as_posix().replace('/', '.')}"
+    for folder in ("io", "schemas", "state_ops")
+    for path in sorted((ROOT / folder).glob("**/*_kernel*.py"))
+    if "codec" not in path.parts
+]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """The kernels are compiled once, into numba's cache, before the worker processes come, who would each do it."""
+    compiling = [
+        subprocess.Popen([sys.executable, "-c", "\n".join(f"import {name}" for name in names)])
+        for names in ([_DECODER], _REST)
+    ]
+    for process in compiling:
+        process.wait()  # what does not compile is for the tests to say
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the texts of ``summary``, from whichever process they come."""
     reports = [report for found in terminalreporter.stats.values() for report in found]

@@ -25,6 +25,7 @@ from ..sst.writer import BUFFER_BYTES, SstWriter
 from ..stores import StoreWriter
 from ..streams import StateStream
 from . import entry_kernels as kernels
+from .aligned import Cursor, align
 from .canonical import prefix_bytes
 from .entries import EntryBatch, Spans, Window, concat
 from .sorting import first_duplicate, sorted_order
@@ -81,14 +82,18 @@ def read_rocksdb(
     lower = key_group_bound(key_groups.start, max_parallelism)
     upper = key_group_bound(key_groups.end + 1, max_parallelism)
     prefix = prefix_bytes(max_parallelism)
-    cursors = {}
+    cursors = []
     share = max(_LEAST_SHARE, batch_bytes // max(1, len(names)))
     for state, name in names.items():
         tables = families.get(name, ())
         if tables:
             batches = scan(tables, lower, upper, batch_bytes=share)
-            cursors[state] = Cursor(_entries(batches, prefix, name))
+            cursors.append(Cursor(_windows(state, _entries(batches, prefix, name))))
     yield from align(cursors)
+
+
+def _windows(state: int, batches: Iterator[EntryBatch]) -> Iterator[Window]:
+    return ({state: batch} for batch in batches)
 
 
 def read_prefix(
@@ -115,50 +120,6 @@ def _entries(batches: Iterator[pa.RecordBatch], prefix: int, name: str) -> Itera
         if len(groups) and groups.min() < 0:
             raise FormatError("a key is shorter than its key-group prefix", where=Where(state=name))
         yield EntryBatch(key_groups=groups, keys=keys, values=Spans.of(batch.column("value")))
-
-
-@dataclass(slots=True)
-class Cursor:
-    """One state's batches in key-group order, one of them at hand."""
-
-    batches: Iterator[EntryBatch]
-    batch: EntryBatch | None = None
-    done: bool = False
-
-    def fill(self) -> EntryBatch | None:
-        while not self.done and (self.batch is None or not len(self.batch)):
-            self.batch = next(self.batches, None)
-            self.done = self.batch is None
-        return self.batch
-
-    def take(self, rows: int) -> EntryBatch:
-        batch = self.batch
-        if batch is None:
-            raise ValueError("nothing at hand")
-        self.batch = batch.slice(rows, len(batch))
-        return batch.slice(0, rows)
-
-
-def align(cursors: Mapping[int, Cursor]) -> Iterator[Window]:
-    """Windows of several states' batches such that key groups never fall from one window to the next."""
-    while True:
-        heads = {state: batch for state, cursor in cursors.items() if (batch := cursor.fill()) is not None}
-        if not heads:
-            return
-        # Everything up to here is at hand for every state; a batch's last key group may go on in its next one.
-        bound = min(int(batch.key_groups[-1]) for batch in heads.values())
-        window: Window = {}
-        for state, batch in heads.items():
-            rows = int(np.searchsorted(batch.key_groups, bound, side="left"))
-            if rows:
-                window[state] = cursors[state].take(rows)
-        if not window:
-            for state, batch in heads.items():
-                rows = int(np.searchsorted(batch.key_groups, bound, side="right"))
-                if rows:
-                    window[state] = cursors[state].take(rows)
-                    break
-        yield window
 
 
 _LEAST_RUN = 4 << 20

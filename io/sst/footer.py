@@ -47,7 +47,9 @@ def read_footer(tail: bytes | memoryview, size: int, file: str) -> Footer:
     magic = reader.fixed64("magic number")
     where = Where(file=file, offset=size - 8)
     if magic in OTHER_TABLE_MAGICS:
-        raise UnsupportedVersionError(f"SST file is a {OTHER_TABLE_MAGICS[magic]}", where=where)
+        raise UnsupportedVersionError(
+            f"SST file is a {OTHER_TABLE_MAGICS[magic]}, which is not read", where=where
+        )
     if magic == LEGACY_BLOCK_BASED_MAGIC:
         reader.pos = len(tail) - LEGACY_FOOTER_SIZE
         version, checksum = 0, Checksum.CRC32C

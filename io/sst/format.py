@@ -34,6 +34,8 @@ META_INDEX = "rocksdb.index"
 META_PROPERTIES = "rocksdb.properties"
 META_RANGE_DELETIONS = "rocksdb.range_del"
 META_COMPRESSION_DICTIONARY = "rocksdb.compression_dict"
+META_PARTITIONED_FILTER = "partitionedfilter."
+"""Begins the name of a filter in partitions, the filter policy's behind it."""
 
 BYTEWISE_COMPARATOR = "leveldb.BytewiseComparator"
 

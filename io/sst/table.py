@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from .format import (
     MAX_SEQUENCE_NUMBER,
     META_COMPRESSION_DICTIONARY,
     META_INDEX,
+    META_PARTITIONED_FILTER,
     META_PROPERTIES,
     META_RANGE_DELETIONS,
     BlockHandle,
@@ -59,7 +60,7 @@ class SstTable:
     smallest: bytes
     range_deletions: tuple[RangeDeletion, ...]
     data_end: int
-    meta_blocks: tuple[BlockHandle, ...]
+    meta_blocks: Mapping[str, BlockHandle]
     _form: BlockFormat = field(repr=False)
     _read_ranges: ReadRanges = field(repr=False)
     _top: BlockIndex = field(repr=False)
@@ -118,11 +119,14 @@ class SstTable:
                 check(self._form, run)
 
     def check_meta_blocks(self) -> None:
-        """As ``check_blocks``, of the blocks that the metaindex names."""
-        handles = sorted(self.meta_blocks, key=lambda handle: handle.offset)
-        for handle in handles:
+        """As ``check_blocks``, of the blocks that the metaindex names, and of the partitions of a filter."""
+        for name, handle in sorted(self.meta_blocks.items(), key=lambda block: block[1].offset):
             [run] = self.read_runs(np.array([handle.offset]), np.array([handle.size]))
             check(self._form, run)
+            if name.startswith(META_PARTITIONED_FILTER):
+                # Its top level is made as that of a partitioned index (``partitioned_filter_block.cc``).
+                parts = read_index(self._form, unpack(self._form, run), 0, self.properties, top=True)
+                self.check_blocks(parts, range(len(parts)))
 
     def read_runs(self, offsets: Ints, sizes: Ints) -> list[RawRun]:
         """Blocks as they lie in the file: those near each other together, read in pieces of a few MiB at once."""
@@ -209,7 +213,7 @@ def open_table(
         smallest=live.smallest[:-INTERNAL_KEY_SUFFIX] if live else b"",
         range_deletions=tuple(_clip(d, live) for d in deletions) if live else tuple(deletions),
         data_end=min((h.offset for h in (*handles.values(), index)), default=size),
-        meta_blocks=tuple(handle for name, handle in handles.items() if name != META_PROPERTIES),
+        meta_blocks={name: handle for name, handle in handles.items() if name != META_PROPERTIES},
         _form=form,
         _read_ranges=read_ranges,
         _top=read_index(form, unpack(form, index_run), 0, properties, top=top),

@@ -16,6 +16,8 @@ pytestmark = pytest.mark.flink
 ASYNC = Path(__file__).parent / "extra" / "AsyncChurn.java"
 ARTIFACTS = ("org.apache.flink:flink-statebackend-forst:2.3.0", "com.ververica:forstjni:0.1.8")
 SYNC, ASYNCHRONOUS = "churn", "AsyncChurn"
+AT_ONCE = {"execution.async-state.active-buffer-timeout": "1"}
+"""A key's requests come one after another and do not fill the buffer, that else waits a second for more (in ms)."""
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,7 @@ def kinds_of_state(path: Path) -> set[str]:
     ("family", "format"), [(SYNC, "checkpoint"), (SYNC, "native"), (ASYNCHRONOUS, "checkpoint")]
 )
 def test_what_forst_writes_reads_equal(flink: FlinkHarness, tmp_path: Path, family: str, format: str) -> None:
-    kind = Kind(backend="forst", format=format)
+    kind = Kind(backend="forst", format=format, config=AT_ONCE)
     written = kind.write(flink, tmp_path, family=family)
     assert differences(written.path, written.expected) == []
     assert is_of("rocksdb")(statelift.open(str(written.path)))

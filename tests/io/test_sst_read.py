@@ -141,6 +141,7 @@ def test_every_index(tmp_path: Path, version: int, index_type: str, restart: int
         {"block_restart_interval": 1},
         {"block_restart_interval": 1000, "block_size": 20000},
         {"filter_policy": "bloomfilter:10:false", "whole_key_filtering": "true"},
+        {"filter_policy": "ribbonfilter:10", "whole_key_filtering": "false"},
         {
             "index_type": "kTwoLevelIndexSearch",
             "partition_filters": "true",

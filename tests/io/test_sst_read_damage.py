@@ -326,7 +326,7 @@ def test_blocks_that_are_not_read_are_checked_by_their_checksums(tmp_path: Path)
     [live] = database.manifest().column_families[0].files
     data = (database.folder / live.name).read_bytes()
     sound = table_of(data)
-    [filter_block] = sound.meta_blocks
+    [filter_block] = sound.meta_blocks.values()
     index = sound.index()
     sound.check_meta_blocks()
     sound.check_blocks(index, range(len(index)))
@@ -344,3 +344,26 @@ def test_blocks_that_are_not_read_are_checked_by_their_checksums(tmp_path: Path)
     with pytest.raises(FormatError, match="does not match: the file is damaged") as caught:
         damaged.check_blocks(index, range(4, 7))
     assert caught.value.where.offset == int(index.offsets[5])
+
+
+def test_the_partitions_of_a_filter_are_checked_by_their_checksums(tmp_path: Path) -> None:
+    table = {
+        "index_type": "kTwoLevelIndexSearch",
+        "partition_filters": "true",
+        "filter_policy": "bloomfilter:10:false",
+        "metadata_block_size": 64,
+        "block_size": 100,
+    }
+    database = Database(tmp_path, table=table)
+    database.flush([("put", b"key-%03d" % i, b"value %d" % i) for i in range(300)])
+    [live] = database.manifest().column_families[0].files
+    data = (database.folder / live.name).read_bytes()
+    sound = table_of(data)
+    sound.check_meta_blocks()
+    [top] = sound.meta_blocks.values()
+    last = sound.index().end
+    assert top.offset - last > 300  # Filter bytes stand between the data and the filter's own index.
+    for at in (last, last + 3, top.offset - 20, top.offset):
+        damaged = table_of(data[:at] + bytes((data[at] ^ 1,)) + data[at + 1 :])
+        with pytest.raises(FormatError, match="does not match: the file is damaged"):
+            damaged.check_meta_blocks()

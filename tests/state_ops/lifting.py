@@ -10,10 +10,10 @@ from statelift.io.stores import Stores
 from statelift.schemas.errors import StateliftError
 from statelift.state_ops.apply import apply_job
 from statelift.state_ops.job import Job, prepare
+from statelift.state_ops.one_pass import entries_of
 from statelift.state_ops.plan import Plan
 from statelift.state_ops.report import Report, StateReport
 from statelift.state_ops.snapshot import Snapshot, open_snapshot
-from statelift.state_ops.states import KeyedState
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 UIDS = ("fraud-detector", "session-tracker", "buffering-sink", "rules", "gen-source")
@@ -77,13 +77,11 @@ def entries(snapshot: Snapshot) -> Entries:
     """Every entry of every keyed state."""
     found: Entries = {}
     for operator in snapshot.operators:
-        for state in operator.states:
-            if isinstance(state, KeyedState):
-                held = found.setdefault((operator.label, state.name), {})
-                for backend, number in state.parts:
-                    for window in backend.windows(None, frozenset((number,))):
-                        _, keys, values = (column.to_pylist() for column in window[number].to_arrow().columns)
-                        held |= dict(zip(keys, values, strict=True))
+        states = operator.keyed_states
+        found |= {(operator.label, state.name): {} for state in states}
+        for state, batch in entries_of(states):
+            _, keys, values = (column.to_pylist() for column in batch.to_arrow().columns)
+            found[operator.label, state.name] |= dict(zip(keys, values, strict=True))
     return found
 
 

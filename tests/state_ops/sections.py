@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+from statelift.io.keyed.entries import EntryBatch
 from statelift.schemas import types as t
-from statelift.schemas.errors import FormatError
+from statelift.schemas.errors import FormatError, StateliftError
+from statelift.state_ops.one_pass import read_states
 from statelift.state_ops.snapshot import Operator
 from statelift.state_ops.states import BroadcastState, KeyedState, OperatorListState, State
 
@@ -94,17 +97,46 @@ def broadcast_entries(state: BroadcastState, table: pa.Table) -> list[Json]:
     ]
 
 
-def entries_of(state: State) -> list[Json]:
-    table = state.to_arrow()
-    assert state.count() == len(table)
+@dataclass
+class Collected:
+    """A keyed state's table, put together of what it is given."""
+
+    state: KeyedState
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+
+    def add(self, batch: EntryBatch) -> None:
+        self.batches.append(self.state.table.decode(batch))
+
+    def table(self) -> pa.Table:
+        return pa.Table.from_batches(self.batches, self.state.schema)
+
+
+Tables = dict[str, Collected | StateliftError]
+
+
+def keyed_tables(operator: Operator) -> Tables:
+    """The keyed states' tables by name, all read in one pass."""
+    return read_states(operator.keyed_states, Collected)
+
+
+def entries_of(state: State, tables: Tables) -> list[Json]:
     match state:
         case KeyedState():
-            return keyed_entries(state, table)
+            found = tables[state.name]
+            if isinstance(found, StateliftError):
+                raise found
+            return keyed_entries(state, found.table())
         case OperatorListState():
-            return list_entries(state, table)
+            return list_entries(state, counted(state))
         case BroadcastState():
-            return broadcast_entries(state, table)
+            return broadcast_entries(state, counted(state))
     raise NotImplementedError(type(state).__name__)
+
+
+def counted(state: State) -> pa.Table:
+    table = state.to_arrow()
+    assert state.count() == len(table)
+    return table
 
 
 # -- compared ----------------------------------------------------------------------------------------------
@@ -162,7 +194,7 @@ def differences(ours: Iterable[str], theirs: Iterable[str]) -> list[str]:
 
 
 def compare(
-    operator: Operator, section: str, name: str, wanted: dict[str, Any], opaque: set[str]
+    operator: Operator, tables: Tables, section: str, name: str, wanted: dict[str, Any], opaque: set[str]
 ) -> list[str]:
     """What differs in one state; what of it is opaque is added to ``opaque``."""
     found = {state.name: state for state in operator.states}.get(state_name(section, name))
@@ -174,7 +206,7 @@ def compare(
     reasons = {f"{name} {part}" for node in found.types.values() for part in opaque_parts(node)}
     opaque |= reasons
     try:
-        ours = entries_of(found)
+        ours = entries_of(found, tables)
     except FormatError as error:
         if NO_SUBCLASS not in str(error):
             raise
@@ -207,13 +239,14 @@ def _in_order(state: Json) -> Json:
 
 def compare_operator(operator: Operator, uid: str, sections: dict[str, Any], opaque: set[str]) -> list[str]:
     wrong = [f"{uid}: {problem}" for problem in operator.problems]
+    tables = keyed_tables(operator)
     for section, states in sections.items():
         if section == "other":
             wrong += [f"{uid}: {one}" for one in compare_source(operator, uid, states)]
             continue
         for name, wanted in states.items():
-            found = compare(operator, section, name, wanted, opaque)
+            found = compare(operator, tables, section, name, wanted, opaque)
             wrong += [f"{uid} {section} {name}: {one}" for one in found]
     known = {state_name(section, name) for section, states in sections.items() for name in states}
     others = [state for state in operator.states if state.name not in known | FLINKS_OWN]
-    return wrong + [f"{uid}: an unexpected state {state.name}" for state in others if state.count()]
+    return wrong + [f"{uid}: an unexpected state {one.name}" for one in others if entries_of(one, tables)]

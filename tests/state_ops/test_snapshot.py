@@ -78,6 +78,17 @@ def test_what_is_no_snapshot_is_told(tmp_path: Path) -> None:
         open_snapshot(str(tmp_path))
 
 
+def test_a_folder_of_checkpoints_tells_which_there_are(tmp_path: Path) -> None:
+    job = tmp_path / "job"
+    for name in ("chk-9", "chk-10", "chk-8", "chk-11"):
+        shutil.copytree(golden("hashmap-canonical"), job / name)
+    (job / "shared").mkdir()
+    with pytest.raises(StoreError, match=r"name the folder that holds _metadata, as chk-11, chk-10, chk-9$"):
+        open_snapshot(str(job))
+    with pytest.raises(StoreError, match=r"holds _metadata, as job/chk-11, job/chk-10, job/chk-9$"):
+        open_snapshot(str(tmp_path))
+
+
 def test_a_missing_file_leaves_the_other_operators_to_be_read(tmp_path: Path) -> None:
     shutil.copytree(golden("hashmap-canonical"), tmp_path / "holed")
     whole = opened(tmp_path / "holed")

@@ -9,6 +9,7 @@ import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.CompressionOptions;
 import org.rocksdb.CompressionType;
 import org.rocksdb.DBOptions;
+import org.rocksdb.PlainTableConfig;
 
 /** Ways to write tables that are not read: `state.backend.rocksdb.unread` says which. */
 public class UnreadOption implements ConfigurableRocksDBOptionsFactory {
@@ -23,7 +24,7 @@ public class UnreadOption implements ConfigurableRocksDBOptionsFactory {
 
     @Override
     public DBOptions createDBOptions(DBOptions current, Collection<AutoCloseable> handles) {
-        return current;
+        return way.equals("plain") ? current.setAllowMmapReads(true) : current;
     }
 
     @Override
@@ -37,6 +38,9 @@ public class UnreadOption implements ConfigurableRocksDBOptionsFactory {
                         .setTableFormatConfig(new BlockBasedTableConfig().setBlockSize(256));
             case "blobs":
                 return current.setEnableBlobFiles(true).setMinBlobSize(16);
+            case "plain":
+                return current.useFixedLengthPrefixExtractor(2).setPeriodicCompactionSeconds(0).setTtl(0)
+                        .setTableFormatConfig(new PlainTableConfig());
             default:
                 throw new IllegalArgumentException(way);
         }

@@ -34,7 +34,7 @@ def frocksdb(request: pytest.FixtureRequest) -> Path:
 
 def probe(jar: Path, folder: Path) -> dict[str, dict[str, tuple[int, str]]]:
     """What the probe says: stage -> column family -> (entries, digest)."""
-    command = ["java", "-Xmx1g", "-cp", str(jar), str(PROBE), str(folder)]
+    command = ["java", "-Xmx1g", "-XX:TieredStopAtLevel=1", "-cp", str(jar), str(PROBE), str(folder)]
     ran = subprocess.run(command, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     found: dict[str, dict[str, tuple[int, str]]] = {}
@@ -82,14 +82,14 @@ def test_flinks_rocksdb_reads_merges_and_compacts(
     tmp_path: Path, frocksdb: Path, compression: CompressionName
 ) -> None:
     contents = {
-        ColumnFamily(id=1, name="user-state"): many(100_000, 40),
+        ColumnFamily(id=1, name="user-state"): many(20_000, 40),
         ColumnFamily(id=2, name="_timer_state/event_user-timers"): [(k, b"") for k, _ in many(5000, 1)],
         ColumnFamily(id=3, name="no entries"): [],
         ColumnFamily(id=4, name="große Werte"): [
             (b"", b"empty key"),
             (b"\0", b""),
             (b"\0\0", bytes(1000)),
-            (b"a", Random(4).randbytes(1 << 20) * 40),
+            (b"a", Random(4).randbytes(1 << 20) * 9),
             (b"b" * 5000, b"v"),
             (b"\xff" * 300, b"w" * 100_000),
         ],
@@ -98,7 +98,7 @@ def test_flinks_rocksdb_reads_merges_and_compacts(
         open_in(tmp_path),
         [(family, batches(entries)) for family, entries in contents.items()],
         compression=compression,
-        file_size=500_000,
+        file_size=100_000,
     )
     expected = {family.name: said_of(entries) for family, entries in contents.items()}
     expected["default"] = said_of([])
