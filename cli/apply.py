@@ -56,6 +56,9 @@ def command(
 
     Exit code 1 where the new snapshot does not pass its checks.
     """
+    from .progress import byte_progress, tell_of_compiling
+
+    tell_of_compiling()
     from ..io.metadata import parse_path_map
     from ..io.stores import Stores
     from ..state_ops.apply import apply_job
@@ -63,7 +66,6 @@ def command(
     from ..state_ops.job import cut, prepare
     from ..state_ops.plan import Plan
     from ..state_ops.values import to_json
-    from .progress import byte_progress
 
     stores = Stores(endpoint_url)
     given = {"memory_limit": memory_limit} if memory_limit is not None else {}

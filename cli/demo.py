@@ -15,6 +15,9 @@ def command(ui: bool) -> int:
     statelift demo
     statelift demo --ui
     """
+    from .progress import tell_of_compiling
+
+    tell_of_compiling()
     from ..orchestration.demo import run_demo
 
     return run_demo(ui=ui)

@@ -88,11 +88,8 @@ def _remarks(found: Overview) -> list[Text]:
             how = "not decoded, carried as bytes" if state.decoded == "none" else "not decoded in part"
             for part in state.opaque:
                 lines.append(Text(f"{how}: {state.name} of {operator.operator} ({part})"))
-            if state.undecoded:
-                what = "values hold objects of classes that are not known: their bytes are in the column undecoded"
-                lines.append(
-                    Text(f"{state.undecoded:,} {what}: {state.name} of {operator.operator} (see --types)")
-                )
+            for line in state.not_decoded:
+                lines.append(Text(f"not decoded: {state.name} of {operator.operator}: {line}"))
     bare = [o.uid or o.id + (f" ({o.name})" if o.name else "") for o in found.operators if not _is_shown(o)]
     if bare:
         lines.append(Text(f"without state: {', '.join(bare)}"))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import click
 import pyarrow as pa
 
+from ..state_ops.not_decoded import NotDecoded
 from ..state_ops.values import VALUES_HELP
 from .options import Source, memory_option, snapshot_options, wide_times_option
 from .output import check_output, output_option, write
@@ -46,8 +47,11 @@ def command(
     operator = snapshot.operator(uid)
     found = operator.state(state)
     with row_progress(f"{operator.label} / {found.name}", quiet=target is None) as advance:
-        batches = _limited(found.batches(), limit, advance)
+        not_decoded = NotDecoded()
+        batches = _limited(found.batches(not_decoded=not_decoded), limit, advance)
         write(pa.RecordBatchReader.from_batches(found.schema, batches), target, snapshot.opener.stores)
+    for line in not_decoded.lines():
+        click.echo(f"statelift: note: {line}", err=True)
     return finish([operator])
 
 

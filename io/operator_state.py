@@ -11,17 +11,20 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..schemas import types as t
 from ..schemas.codec import ops
 from ..schemas.codec.codec import Codec, DecodeError
-from ..schemas.codec.columns import binary_column, binary_parts
+from ..schemas.codec.columns import binary_parts
+from ..schemas.codec.program import NullShape
 from ..schemas.codec.run import run_decode
-from ..schemas.codec.shapes import compile_type
+from ..schemas.codec.shapes import Builder, compile_type
+from ..schemas.codec.undecoded import TODO, Undecoded, class_at, text
 from ..schemas.errors import FormatError, UnexpectedEndError, UnsupportedVersionError, Where
 from ..schemas.from_snapshot import TypeRules
 from ..schemas.snapshots import SerializerSnapshot
-from ..schemas.subclasses import may_be_unknown
+from ..schemas.subclasses import may_be_undecoded
 from ..schemas.wire import Reader, Writer
 from .keyed.entries import Spans
 from .keyed.meta_info import StateMetaInfo
@@ -43,11 +46,21 @@ class OperatorStateType:
     value: t.DataType
     map_key: t.DataType | None = None
 
-    @property
-    def may_be_undecoded(self) -> bool:
-        """Whether elements may hold what their type does not know. Entries of a broadcast state may not: nothing
-        would tell their end."""
-        return self.kind != "broadcast" and t.opaque_in(self.value) is None and may_be_unknown(self.value)
+    def may_be_undecoded(self, *, wide_times: bool) -> bool:
+        """Whether there may be values that no column holds."""
+        return t.opaque_in(self.value) is None and may_be_undecoded(self.value, wide_times=wide_times)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorRows:
+    """The rows of a state in one subtask: ``map_key`` (broadcast), ``value`` and, where there may be values that no
+    column holds, ``undecoded``, their bytes. The others are what is not decoded of the values and of the keys."""
+
+    columns: dict[str, pa.Array]
+    undecoded: tuple[Undecoded, Undecoded]
+
+    def __len__(self) -> int:
+        return len(self.columns["value"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,49 +82,56 @@ class OperatorBackend:
         """The Arrow types of a row's ``map_key`` (broadcast), ``value`` and ``undecoded``; nothing is read."""
         parts = {"map_key": state.map_key, "value": state.value}
         kinds = {name: self._codec(part).arrow_type for name, part in parts.items() if part is not None}
-        return {**kinds, "undecoded": pa.binary()} if state.may_be_undecoded else kinds
+        return {**kinds, "undecoded": pa.binary()} if self._may_be_undecoded(state) else kinds
 
-    def elements(self, state: OperatorStateType) -> dict[str, pa.Array]:
-        """The elements of a list state, in order: ``value`` and, where an element may hold an object of a class that
-        is not known, ``undecoded``, its bytes. FormatError names the state and the element."""
-        data, starts, ends = self._spans(state.name)
-        codec = self._codec(state.value)
+    def _may_be_undecoded(self, state: OperatorStateType) -> bool:
+        return state.may_be_undecoded(wide_times=self.wide_times)
+
+    def read(self, state: OperatorStateType) -> OperatorRows:
+        """The elements of a list state in order, or the entries of a broadcast state.
+
+        FormatError names the state and the place.
+        """
+        if state.kind == "broadcast":
+            return self._entries(state)
+        spans = self.raw_elements(state.name)
+        return self._rows(state, {}, self._decoded(state, state.value, spans), spans)
+
+    def _decoded(
+        self, state: OperatorStateType, node: t.DataType, spans: Spans, *, exact: bool = False
+    ) -> tuple[pa.Array, Undecoded]:
         try:
-            if state.may_be_undecoded:
-                values, _, undecoded = codec.decode_most(data, starts, ends, exact=False)
-                spans = Spans(data=data, starts=starts, ends=ends)
-                return {"value": values, "undecoded": spans.where(undecoded)}
-            return {"value": codec.decode(data, starts, ends, exact=False)[0]}
+            values, _, undecoded = self._codec(node).decode_most(
+                spans.data, spans.starts, spans.ends, exact=exact
+            )
         except DecodeError as error:
-            raise self._at(error, state, int(starts[error.row]) + error.position) from None
+            raise self._at(error, state, int(spans.starts[error.row]) + error.position) from None
+        return values, undecoded
 
-    def entries(self, state: OperatorStateType) -> tuple[pa.Array, pa.Array]:
-        """Keys and values of a broadcast state."""
-        data, starts, ends = self._spans(state.name)
-        if state.map_key is None or not len(starts):
-            key = self.columns(state).get("map_key", pa.null())
-            return pa.array([], key), pa.array([], self.columns(state)["value"])
-        if len(starts) != 1:
-            raise FormatError("a broadcast state has one offset", where=self._where(state))
-        body = bytes(data[starts[0] : ends[0]])
-        try:
-            return self._pairs(body, state.map_key, state.value)
-        except DecodeError as error:
-            raise self._at(error, state, int(starts[0]) + error.position) from None
+    def _rows(
+        self,
+        state: OperatorStateType,
+        keys: dict[str, tuple[pa.Array, Undecoded]],
+        values: tuple[pa.Array, Undecoded],
+        spans: Spans,
+    ) -> OperatorRows:
+        columns = {name: column for name, (column, _) in keys.items()} | {"value": values[0]}
+        if self._may_be_undecoded(state):
+            columns["undecoded"] = spans.where(values[1].mask)
+        none = Undecoded.none(len(spans))
+        return OperatorRows(columns=columns, undecoded=(values[1], keys["map_key"][1] if keys else none))
 
-    def _pairs(self, body: bytes, key: t.DataType, value: t.DataType) -> tuple[pa.Array, pa.Array]:
-        """``i4 size, size × (key, value)``: a list of pairs, read as one value."""
-        opaque = t.opaque_in(key) or t.opaque_in(value)
-        if opaque:
+    def _entries(self, state: OperatorStateType) -> OperatorRows:
+        key = _key(state)
+        opaque = t.opaque_in(key) or t.opaque_in(state.value)
+        spans = self.raw_elements(state.name)
+        if opaque is not None and len(spans):
             raise FormatError(
                 f"a broadcast state of {opaque.class_name} cannot be cut into entries: {opaque.reason}"
             )
-        fields = (t.Field(name="key", type=key), t.Field(name="value", type=value))
-        pairs = t.ListType(element=t.TupleType(class_name="", fields=fields))
-        data = np.frombuffer(body, np.uint8)
-        column = binary_column(data, np.array([0, len(data)], np.int64))
-        flat = self._codec(pairs).decode_column(column).flatten()
-        return flat.field(0), flat.field(1)
+        keys, values = self._broadcast_parts(state, spans)
+        named = {"map_key": self._decoded(state, key, keys, exact=True)}
+        return self._rows(state, named, self._decoded(state, state.value, values, exact=True), values)
 
     def _codec(self, node: t.DataType) -> Codec:
         return Codec(compile_type(node, wide_times=self.wide_times))
@@ -132,35 +152,63 @@ class OperatorBackend:
         _, stops, _ = codec.decode_most(spans.data, spans.starts, spans.ends, exact=False)
         return Spans(data=spans.data, starts=spans.starts, ends=stops)
 
+    def raw_keys(self, state: OperatorStateType) -> Spans | None:
+        """The bytes of the keys of a broadcast state; None for the others."""
+        if state.kind != "broadcast":
+            return None
+        return self._broadcast_parts(state, self.raw_elements(state.name))[0]
+
     def _broadcast_rows(self, state: OperatorStateType, spans: Spans) -> Spans:
+        keys, values = self._broadcast_parts(state, spans)
+        return Spans(data=spans.data, starts=keys.starts, ends=values.ends)
+
+    def _broadcast_parts(self, state: OperatorStateType, spans: Spans) -> tuple[Spans, Spans]:
+        """Keys and values: ``i4 size, size × (key, value)``, of which nothing says where one ends."""
+        none = np.zeros(0, np.int64)
+        empty = Spans(data=spans.data, starts=none, ends=none)
+        if not len(spans):
+            return empty, empty
+        if len(spans) != 1:
+            raise FormatError("a broadcast state has one offset", where=self._where(state))
         start, end = int(spans.starts[0]), int(spans.ends[0])
         count = Reader(spans.data[:end].tobytes(), start, self.stream.name).count("broadcast entries")
+        builder = Builder(wide_times=True)
+        builder.node(_key(state))
+        seam = builder.slot(8)
+        builder.emit(ops.MARK, seam)
+        builder.node(state.value)
+        program = builder.finish(NullShape(arrow_type=pa.null()))
         first = np.array([start + 4], np.int64)
-        run = run_decode(
-            compile_type(_pairs(state), wide_times=True),
-            spans.data, first, spans.ends, ops.CHAINED, count, end - start,
-        )  # fmt: skip
+        lie = ops.CHAINED | ops.STEP
+        run = run_decode(program, spans.data, first, spans.ends, lie, count, end - start)
         if run.reason != ops.OK:
-            raise FormatError(ops.REASONS[run.reason], where=self._where(state, run.position))
-        return Spans(data=spans.data, starts=np.concatenate([first, run.stops])[:count], ends=run.stops)
+            why = text((run.reason, class_at(spans.data, run.position, run.reason, program.kryo_numbers)))
+            what = f"entry {run.row} of {count} does not decode, nor what follows it: {why}"
+            raised = UnsupportedVersionError if run.reason in ops.UNHELD else FormatError
+            raise raised(what, where=self._where(state, run.position), todo=TODO.get(run.reason))
+        seams = run.arena.array(seam, count).view(np.int64)
+        starts = np.concatenate([first, run.stops])[:count]
+        keys = Spans(data=spans.data, starts=starts, ends=seams)
+        return keys, Spans(data=spans.data, starts=seams, ends=run.stops)
 
     def encode(
         self,
         state: OperatorStateType,
-        keys: pa.Array | None,
+        keys: Spans | None,
         values: pa.Array,
         undecoded: pa.Array | None = None,
     ) -> pa.Array:
-        """The bytes (large_binary) of elements, or of broadcast entries; ``undecoded`` where the value is null.
+        """The bytes (large_binary) of elements, or of broadcast entries behind their ``keys``; those in ``undecoded``
+        where the value is null.
 
         Raises EncodeError naming the row.
         """
-        if undecoded is not None:
-            return self._codec(state.value).encode_most(values, undecoded, np.asarray(values.is_valid()))
+        codec = self._codec(state.value)
+        there = np.asarray(values.is_valid())
+        written = codec.encode(values) if undecoded is None else codec.encode_most(values, undecoded, there)
         if keys is None:
-            return self._codec(state.value).encode(values)
-        pairs = pa.StructArray.from_arrays([keys, values], ["key", "value"])
-        return self._codec(_pairs(state)).encode(pairs, "entry")
+            return written
+        return pc.binary_join_element_wise(keys.to_arrow(), written, pa.scalar(b"", pa.large_binary()))
 
     def _spans(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The stream's bytes and where each element of a state begins, and at most ends."""
@@ -195,12 +243,8 @@ class OperatorBackend:
         return raised(error.what, where=self._where(state, offset), todo=error.todo)
 
 
-def _pairs(state: OperatorStateType) -> t.TupleType:
-    """A broadcast entry as one value: the key, then the value."""
-    key = state.map_key or t.OpaqueType(class_name=state.name, reason="no key serializer")
-    return t.TupleType(
-        class_name="", fields=(t.Field(name="key", type=key), t.Field(name="value", type=state.value))
-    )
+def _key(state: OperatorStateType) -> t.DataType:
+    return state.map_key or t.OpaqueType(class_name=state.name, reason="no key serializer")
 
 
 def open_operator(handle: OperatorStateHandle, opener: StreamOpener) -> OperatorBackend | None:

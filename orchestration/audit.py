@@ -57,8 +57,9 @@ def _operator(operator: OperatorInventory) -> Mapping[str, Any]:
 
 
 def _state(state: StateInventory) -> Mapping[str, Any]:
+    not_decoded = "; ".join((*map(str, state.opaque), *state.not_decoded)) or None
     return {
         "operator": state.operator, "state": state.name, "kind": state.kind, "entries": state.entries,
-        "bytes": state.nbytes, **type_columns(state.types), "not decoded": "; ".join(map(str, state.opaque)) or None,
+        "bytes": state.nbytes, **type_columns(state.types), "not decoded": not_decoded,
         "undecoded": state.undecoded, "damaged": state.damaged,
     }  # fmt: skip

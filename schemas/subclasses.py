@@ -9,8 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+import pyarrow as pa
+
 from . import types as t
+from .codec.scalars import VARIABLE, WIDE
 from .tree import rebuilt
+
+_COMPACT_TIMESTAMP = 3
 
 #: By the name of a POJO class, the types of its subclasses by their names.
 Subclasses = dict[str, dict[str, t.DataType]]
@@ -54,12 +59,24 @@ def told(node: t.DataType, known: Subclasses) -> t.DataType:
     return rebuilt(node, change) if known else node
 
 
-def may_be_unknown(node: t.DataType) -> bool:
-    """Whether a value of ``node`` may hold an object of a class that the type does not know: a POJO that has
-    subclasses may have others, and Kryo writes objects of any class."""
-    if isinstance(node, t.PojoType) and (node.registered or node.non_registered):
-        return True
-    return has_kryo_shape(node) or any(map(may_be_unknown, node.children()))
+def may_be_undecoded(node: t.DataType, *, wide_times: bool) -> bool:
+    """Whether there are values of ``node`` that no column holds: an object of a class that the type does not know (a
+    POJO that has subclasses may have others, and Kryo writes objects of any class), text that is no UTF-8, and
+    without ``wide_times`` a far time."""
+    match node:
+        case t.PojoType() if node.registered or node.non_registered:
+            return True
+        case t.KryoType():
+            return True
+        case t.Scalar():
+            return (
+                pa.types.is_string(VARIABLE[node.name][-1])
+                if node.name in VARIABLE
+                else (node.name in WIDE and not wide_times)
+            )
+        case t.TimestampDataType():
+            return node.precision > _COMPACT_TIMESTAMP and not wide_times
+    return any(may_be_undecoded(child, wide_times=wide_times) for child in node.children())
 
 
 def has_kryo_shape(node: t.DataType) -> bool:

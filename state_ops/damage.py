@@ -10,7 +10,8 @@ import pyarrow as pa
 from ..io.keyed.entries import EntryBatch
 from ..schemas.errors import StateliftError, Where
 from .findings import EXAMPLES
-from .tables import UNDECODED, KeyedTable
+from .not_decoded import NotDecoded
+from .tables import KeyedTable
 
 
 @dataclass(slots=True)
@@ -18,11 +19,11 @@ class Damage:
     """How many entries of a state do not decode, and why the first few of them do not.
 
     Once there are enough examples what is near another one is counted with it: then ``count`` is an upper bound.
-    ``undecoded`` are the sound entries whose value is only its bytes, for the objects of unknown classes in it.
+    ``not_decoded`` is what of the sound entries is only its bytes.
     """
 
     count: int = 0
-    undecoded: int = 0
+    not_decoded: NotDecoded = field(default_factory=NotDecoded)
     errors: list[StateliftError] = field(default_factory=list)
 
     def sound(self, table: KeyedTable, batch: EntryBatch) -> Iterator[tuple[EntryBatch, pa.RecordBatch]]:
@@ -31,11 +32,9 @@ class Damage:
         while pending:
             part = pending.pop()
             try:
-                rows = table.decode(part)
-                if table.may_be_undecoded:
-                    bytes_only = rows.column(rows.schema.get_field_index(UNDECODED))
-                    self.undecoded += len(rows) - bytes_only.null_count
-                yield part, rows
+                found = table.read(part)
+                self.not_decoded.note(found.values, found.keys)
+                yield part, found.rows
                 continue
             except StateliftError as error:
                 if len(part) == 1:

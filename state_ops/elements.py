@@ -19,6 +19,7 @@ from ..schemas.errors import EncodeError, PlanError, Where
 from ..schemas.subclasses import has_kryo_shape
 from .digest import Digest
 from .expressions import RowQuery, row_local_select, update_query, with_row_numbers
+from .not_decoded import UNDECODED
 from .plan import StatePlan
 from .results import StateResult
 from .states import BroadcastState, OperatorListState
@@ -173,13 +174,12 @@ def _digest(subtask: int, state: OperatorStateType, rows: Spans) -> Digest:
 def _rows(
     state: OperatorListState | BroadcastState, kind: OperatorStateType, backend: OperatorBackend, subtask: int
 ) -> pa.RecordBatch:
+    found = backend.read(kind)
     if isinstance(state, BroadcastState):
-        keys, values = backend.entries(kind)
-        return pa.RecordBatch.from_arrays([keys, values], names=["map_key", "value"])
-    values = backend.elements(kind)
-    n = len(values["value"])
+        return pa.RecordBatch.from_pydict(found.columns)
+    n = len(found)
     places = {"subtask": pa.array(np.full(n, subtask, np.int32)), "index": pa.array(np.arange(n))}
-    return pa.RecordBatch.from_pydict({**places, **values})
+    return pa.RecordBatch.from_pydict({**places, **found.columns})
 
 
 def _encode(
@@ -189,10 +189,9 @@ def _encode(
     changed: npt.NDArray[np.int64],
     values: pa.Array,
 ) -> pa.Array:
-    if state.kind != "broadcast":
-        kept = rows["undecoded"].take(pa.array(changed)) if state.may_be_undecoded else None
-        return backend.encode(state, None, values, kept)
-    return backend.encode(state, rows["map_key"].take(pa.array(changed)), values)
+    kept = rows[UNDECODED].take(pa.array(changed)) if UNDECODED in rows.schema.names else None
+    keys = backend.raw_keys(state)
+    return backend.encode(state, keys.take(changed) if keys is not None else None, values, kept)
 
 
 def _spliced(rows: Spans, changed: npt.NDArray[np.bool_], new: Spans) -> Spans:

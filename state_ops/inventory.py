@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ..io.keyed.entries import EntryBatch
@@ -12,6 +12,7 @@ from ..schemas.errors import StateliftError, Where
 from .damage import Damage
 from .findings import ranges
 from .in_flight import InFlight
+from .not_decoded import NotDecoded
 from .one_pass import read_states
 from .snapshot import Operator, Snapshot
 from .states import BroadcastState, KeyedState, OpaquePart, OperatorListState, State
@@ -30,8 +31,9 @@ class StateInventory:
     ``columns`` are names and Arrow types of its table. ``entries`` is None where they were not counted; ``estimated``
     where RocksDB's own figures are added up. ``nbytes`` are those of its keys and values, not of the files, and None
     where not counted. ``opaque`` are the parts of its values that are carried as bytes, ``decoded`` whether there is
-    anything beside them; ``undecoded`` how many values hold objects of classes that are not known, and are their bytes
-    only; ``damaged`` how many entries do not decode, and ``damage`` why the first of them do not.
+    anything beside them; ``undecoded`` how many values are only their bytes though their type is known, ``null_keys``
+    how many keys are null for the same reasons, and ``not_decoded`` what these are and what to do; ``damaged`` how
+    many entries do not decode, and ``damage`` why the first of them do not.
     """
 
     operator: str
@@ -42,6 +44,8 @@ class StateInventory:
     decoded: Literal["all", "part", "none"]
     opaque: tuple[OpaquePart, ...]
     undecoded: int | None = None
+    null_keys: int | None = None
+    not_decoded: tuple[str, ...] = ()
     damaged: int | None = None
     damage: tuple[str, ...] = ()
     entries: int | None = None
@@ -81,7 +85,7 @@ class _Total:
 
     @staticmethod
     def of(state: KeyedState) -> _Total:
-        return _Total(replace(state.table, wide_times=True))
+        return _Total(state.table)
 
     def add(self, batch: EntryBatch) -> None:
         self.entries += len(batch)
@@ -174,7 +178,7 @@ def _state(state: State, problems: list[str], keyed: Mapping[str, _Total] | None
                 entries, nbytes, damage = total.entries, total.nbytes, total.damage
         elif isinstance(state, (OperatorListState, BroadcastState)):
             entries, nbytes = state.count(), _element_bytes(state)
-            damage.undecoded = _decode_elements(state)
+            damage.not_decoded = _decode_elements(state)
     except StateliftError as error:
         problems.append(str(error.at(where)))
     if damage.count:
@@ -188,7 +192,9 @@ def _state(state: State, problems: list[str], keyed: Mapping[str, _Total] | None
         columns=columns,
         decoded=state.decoded,
         opaque=state.opaque_parts,
-        undecoded=damage.undecoded if keyed is not None else None,
+        undecoded=damage.not_decoded.values.total() if keyed is not None else None,
+        null_keys=damage.not_decoded.keys.total() if keyed is not None else None,
+        not_decoded=tuple(damage.not_decoded.lines()),
         damaged=damage.count if keyed is not None else None,
         damage=tuple(str(error.at(where)) for error in damage.errors),
         entries=entries,
@@ -197,17 +203,12 @@ def _state(state: State, problems: list[str], keyed: Mapping[str, _Total] | None
     )
 
 
-def _decode_elements(state: OperatorListState | BroadcastState) -> int:
-    """How many elements are only bytes. Raises FormatError for the first one that does not decode."""
-    undecoded = 0
+def _decode_elements(state: OperatorListState | BroadcastState) -> NotDecoded:
+    """What of the elements is only bytes. Raises FormatError for the first one that does not decode."""
+    found = NotDecoded()
     for _, backend in state.parts:
-        wide = replace(backend, wide_times=True)
-        if isinstance(state, BroadcastState):
-            wide.entries(state.type)
-        else:
-            found = wide.elements(state.type).get("undecoded")
-            undecoded += len(found) - found.null_count if found is not None else 0
-    return undecoded
+        found.note(*backend.read(state.type).undecoded)
+    return found
 
 
 def _element_bytes(state: OperatorListState | BroadcastState) -> int:

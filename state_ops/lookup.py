@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -120,13 +121,12 @@ def _of_key(
     state: KeyedState, batch: EntryBatch, wanted: bytes
 ) -> Iterator[tuple[KeyedState, pa.RecordBatch]]:
     table = replace(state.table, wide_times=True)
-    if state.kind == "timer":
-        keys = table.decode(batch).column("key")
-    else:
-        keys = table.composite.decode(batch.keys).key
+    keys = table.keys(batch)
+    decoded = np.flatnonzero(keys.is_valid())  # no other is the one that is wanted
     codec = Codec(compile_type(state.type.key, wide_times=True))
-    mask = pc.equal(codec.encode(keys, "key"), pa.scalar(wanted, pa.large_binary()))
-    found = batch.take(mask.to_numpy(zero_copy_only=False))
+    written = codec.encode(keys.take(pa.array(decoded)), "key")
+    same = pc.equal(written, pa.scalar(wanted, pa.large_binary())).to_numpy(zero_copy_only=False)
+    found = batch.take(decoded[same.astype(np.bool_)])
     if len(found):
         yield state, state.table.decode(found)
 

@@ -9,6 +9,7 @@ from ..io.keyed.backend import KeyedBackend
 from ..io.keyed.entries import EntryBatch
 from ..io.metadata import KeyGroupRange
 from ..schemas.errors import StateliftError, Where
+from .findings import is_format_gap
 from .states import KeyedState
 
 
@@ -36,14 +37,14 @@ def read_states(
             for state, batch in _entries(backend, own, None, batch_bytes):
                 _give(found, state, batch)
         except StateliftError as error:
-            if backend.stream is None and len(own) > 1:
+            # Files of their own, or a heap's value that hides what stands behind it: only some of them are broken.
+            if (backend.stream is None or is_format_gap(error)) and len(own) > 1:
                 again += own.values()
             else:
                 # Not said of one state: what is behind the error is hidden from all of them.
                 error.at(Where(operator=states[0].operator.label))
                 found.update((state.name, error) for state in own.values())
     for state in dict.fromkeys(again):
-        # These do not lie in one stream, and only some of them are broken.
         found.update(read_states([state], begin, batch_bytes))
     return found
 

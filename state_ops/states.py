@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +15,10 @@ import pyarrow as pa
 from ..io.keyed.backend import KeyedBackend, KeyedStateType
 from ..io.keyed.entries import EntryBatch
 from ..io.metadata import KeyGroupRange
-from ..io.operator_state import OperatorBackend, OperatorStateType
+from ..io.operator_state import OperatorBackend, OperatorRows, OperatorStateType
 from ..schemas import types as t
-from ..schemas.errors import FormatError, StateliftError, Where
+from ..schemas.errors import FormatError, StateliftError, UnsupportedVersionError, Where
+from .not_decoded import NotDecoded
 from .sql_columns import has_unnamed
 from .tables import KeyedTable
 from .values import values as json_values
@@ -55,9 +57,12 @@ class State(ABC):
         """The types of key, namespace, user key and value, as far as the state has them."""
 
     @abstractmethod
-    def batches(self, batch_bytes: int | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, batch_bytes: int | None = None, *, not_decoded: NotDecoded | None = None
+    ) -> Iterator[pa.RecordBatch]:
         """The table, in batches of about ``batch_bytes`` of stored bytes, as many as the snapshot's memory limit
-        allows if not given. Raises FormatError for damaged entries."""
+        allows if not given. ``not_decoded`` gets what of them is not decoded. Raises FormatError for damaged entries.
+        """
 
     @abstractmethod
     def count(self) -> int:
@@ -117,7 +122,7 @@ class KeyedState(State):
 
     @property
     def kind(self) -> str:  # type: ignore[override]
-        return self.type.kind
+        return "value" if self.type.single else self.type.kind
 
     def _reads_to_opaque(self, value: t.DataType) -> bool:
         return self.kind != "list" and t.opaque_at_end(value)
@@ -139,15 +144,28 @@ class KeyedState(State):
         return {name: part for name, part in parts.items() if part is not None}
 
     def batches(
-        self, batch_bytes: int | None = None, key_groups: KeyGroupRange | None = None
+        self,
+        batch_bytes: int | None = None,
+        key_groups: KeyGroupRange | None = None,
+        *,
+        not_decoded: NotDecoded | None = None,
     ) -> Iterator[pa.RecordBatch]:
+        lost: UnsupportedVersionError | None = None
         for backend, state in self.parts:
             where = Where(operator=self.operator.label, state=self.name)
             try:
                 for window in backend.windows(key_groups, frozenset((state,)), batch_bytes):
-                    yield self.table.decode(window[state])
+                    found = self.table.read(window[state])
+                    if not_decoded is not None:
+                        not_decoded.note(found.values, found.keys)
+                    yield found.rows
+            except UnsupportedVersionError as error:
+                error.at(where)
+                lost = lost or error  # what the other subtasks hold is read all the same
             except StateliftError as error:
                 raise error.at(where) from None
+        if lost is not None:
+            raise lost
 
     def decode(self, batch: EntryBatch) -> pa.RecordBatch:
         """The rows of some of the entries. Raises FormatError for damaged ones."""
@@ -187,11 +205,13 @@ class OperatorListState(State):
     def types(self) -> dict[str, t.DataType]:
         return {"value": self.type.value}
 
-    def batches(self, batch_bytes: int | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, batch_bytes: int | None = None, *, not_decoded: NotDecoded | None = None
+    ) -> Iterator[pa.RecordBatch]:
         for subtask, backend in self.parts:
-            values = _located(self, partial(backend.elements, self.type))
-            n = len(values["value"])
-            columns = [pa.array(np.full(n, subtask, np.int32)), pa.array(np.arange(n)), *values.values()]
+            found = _read(self, backend, not_decoded)
+            places = [pa.array(np.full(len(found), subtask, np.int32)), pa.array(np.arange(len(found)))]
+            columns = [*places, *found.columns.values()]
             yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def count(self) -> int:
@@ -217,27 +237,38 @@ class BroadcastState(State):
         key = self.type.map_key
         return {**({"map_key": key} if key is not None else {}), "value": self.type.value}
 
-    def batches(self, batch_bytes: int | None = None) -> Iterator[pa.RecordBatch]:
-        copies = [_located(self, partial(backend.entries, self.type)) for _, backend in self.parts]
-        first = _entry_set(*copies[0])
+    def batches(
+        self, batch_bytes: int | None = None, *, not_decoded: NotDecoded | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        copies = [
+            _read(self, backend, None if i else not_decoded) for i, (_, backend) in enumerate(self.parts)
+        ]
+        first = _entry_set(copies[0])
         for (subtask, _), copy in zip(self.parts, copies, strict=True):
-            if _entry_set(*copy) != first:
+            if _entry_set(copy) != first:
                 where = Where(operator=self.operator.label, subtask=subtask, state=self.name)
                 raise FormatError(
                     f"the broadcast copy differs from that of subtask {self.parts[0][0]}", where=where
                 )
-        yield pa.RecordBatch.from_arrays(list(copies[0]), schema=self.schema)
+        yield pa.RecordBatch.from_arrays(list(copies[0].columns.values()), schema=self.schema)
 
     def count(self) -> int:
-        return len(_located(self, partial(self.parts[0][1].entries, self.type))[0])
+        return len(_read(self, self.parts[0][1], None))
 
 
-def _entry_set(keys: pa.Array, values: pa.Array) -> dict[str, str]:
-    return dict(zip(map(repr, json_values(keys)), map(repr, json_values(values)), strict=True))
+def _entry_set(rows: OperatorRows) -> Counter[str]:
+    """The entries, in whatever order a copy has them."""
+    columns = [json_values(column) for column in rows.columns.values()]
+    return Counter(map(repr, zip(*columns, strict=True)))
 
 
-def _located(state: OperatorListState | BroadcastState, read: Callable[[], Any]) -> Any:
+def _read(
+    state: OperatorListState | BroadcastState, backend: OperatorBackend, not_decoded: NotDecoded | None
+) -> OperatorRows:
     try:
-        return read()
+        found = backend.read(state.type)
     except StateliftError as error:
         raise error.at(Where(operator=state.operator.label, state=state.name)) from None
+    if not_decoded is not None:
+        not_decoded.note(*found.undecoded)
+    return found

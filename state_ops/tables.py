@@ -1,8 +1,8 @@
 """State tables: the entries of a keyed state as typed Arrow columns, and typed columns as entries.
 
 Columns (all but the value's only where they mean something): ``key``, ``namespace``, ``map_key``, ``value`` (of
-timers ``timestamp`` and ``domain``), ``ttl_timestamp``, ``undecoded`` (the bytes of a value that holds an object of a
-class that is not known, the value being null), ``key_group``.
+timers ``timestamp`` and ``domain``), ``ttl_timestamp``, ``undecoded`` (the bytes of a value that no column holds, the
+value being null), ``key_group``. A key (namespace, map key, timer) that no column holds is null.
 """
 
 from __future__ import annotations
@@ -25,17 +25,27 @@ from ..schemas import types as t
 from ..schemas.codec import ops
 from ..schemas.codec.codec import Codec, DecodeError
 from ..schemas.codec.shapes import compile_delimited, compile_map_value, compile_timer, compile_type
+from ..schemas.codec.undecoded import Undecoded
 from ..schemas.errors import EncodeError, FormatError, InputError, UnsupportedVersionError, Where
 from ..schemas.hashing import java_hash, key_groups, stability
-from ..schemas.subclasses import has_kryo_shape, may_be_unknown
+from ..schemas.subclasses import has_kryo_shape, may_be_undecoded
+from .not_decoded import UNDECODED
 
 _TTL = "ttl_timestamp"
-UNDECODED = "undecoded"
 
 
 def timer_domain(state_name: str) -> str:
     """``event`` or ``processing``, from the name of a timer state (spec 8.1)."""
     return "processing" if state_name.startswith("_timer_state/processing_") else "event"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableBatch:
+    """Rows of a table, and which of their keys and values are not decoded."""
+
+    rows: pa.RecordBatch
+    keys: Undecoded
+    values: Undecoded
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,11 @@ class KeyedTable:
         space = self.type.namespace
         return not (isinstance(space, t.Scalar) and space.name in ("void", "global_window"))
 
+    @property
+    def is_list(self) -> bool:
+        """Whether a value is a list. The bytes of a list of one element are those of the element."""
+        return self.type.kind == "list" and not self.type.single
+
     @cached_property
     def has_ttl(self) -> bool:
         return isinstance(self.type.value, t.TtlType)
@@ -76,7 +91,7 @@ class KeyedTable:
         value = self.type.value
         if value is None or not self.has_ttl:
             return False
-        return self.opaque is None or (self.type.kind != "list" and t.opaque_at_end(value))
+        return self.opaque is None or (not self.is_list and t.opaque_at_end(value))
 
     @cached_property
     def opaque(self) -> t.OpaqueType | None:
@@ -85,9 +100,11 @@ class KeyedTable:
 
     @cached_property
     def may_be_undecoded(self) -> bool:
-        """Whether there is a column of the bytes of values that hold objects of unknown classes."""
+        """Whether there is a column of the bytes of values that no column holds."""
         value = self.type.value
-        return value is not None and self.opaque is None and may_be_unknown(value)
+        if value is None or self.opaque is not None:
+            return False
+        return may_be_undecoded(value, wide_times=self.wide_times)
 
     @cached_property
     def has_many_forms(self) -> bool:
@@ -103,7 +120,7 @@ class KeyedTable:
         value = self.type.value
         if value is None:
             return Codec(compile_timer(self.type.key, self.type.namespace, wide_times=self.wide_times))
-        if self.type.kind == "list":
+        if self.is_list:
             return Codec(compile_delimited(value, wide_times=self.wide_times))
         if self.type.kind == "map":
             return Codec(compile_map_value(value, wide_times=self.wide_times))
@@ -113,17 +130,25 @@ class KeyedTable:
 
     def decode(self, batch: EntryBatch) -> pa.RecordBatch:
         """The rows of ``batch``. Raises FormatError naming state and key group where an entry does not decode."""
+        return self.read(batch).rows
+
+    def read(self, batch: EntryBatch) -> TableBatch:
+        """As :meth:`decode`, and which keys and values are not decoded."""
         try:
-            columns = self._timers(batch) if self.type.kind == "timer" else self._values(batch)
+            if self.type.kind == "timer":
+                columns, keys = self._timers(batch)
+                values = Undecoded.none(len(batch))
+            else:
+                columns, keys, values = self._values(batch)
         except FormatError as error:
             raise error.at(Where(state=self.type.name)) from None
         columns["key_group"] = pa.array(batch.key_groups)
-        return pa.RecordBatch.from_pydict(columns)
+        return TableBatch(rows=pa.RecordBatch.from_pydict(columns), keys=keys, values=values)
 
     def keys(self, batch: EntryBatch) -> pa.Array:
         """The key of each entry; the values are not looked at. Raises FormatError as ``decode``."""
         try:
-            return self._timers(batch)["key"] if self.type.kind == "timer" else self._keys(batch).key
+            return self._timers(batch)[0]["key"] if self.type.kind == "timer" else self._keys(batch).key
         except FormatError as error:
             raise error.at(Where(state=self.type.name)) from None
 
@@ -144,21 +169,23 @@ class KeyedTable:
             raised = UnsupportedVersionError if error.reason == ops.SUBCLASS else FormatError
             raise raised(f"{what}: {error.what}", where=where, todo=error.todo) from None
 
-    def _timers(self, batch: EntryBatch) -> dict[str, pa.Array]:
+    def _timers(self, batch: EntryBatch) -> tuple[dict[str, pa.Array], Undecoded]:
         keys = batch.keys
         starts = keys.starts + prefix_bytes(self.max_parallelism)
         with self._located(batch, f"a timer does not decode as one of the key {self.type.key}"):
-            timers, _ = self.value_codec.decode(keys.data, starts, keys.ends)
-        columns = {"key": timers.field("key")}
+            timers, _, undecoded = self.value_codec.decode_most(keys.data, starts, keys.ends)
+        key, namespace, timestamp = (_part(timers, name) for name in ("key", "namespace", "timestamp"))
+        columns = {"key": key}
         if self.has_namespace:
-            columns["namespace"] = timers.field("namespace")
-        columns["timestamp"] = timers.field("timestamp")
+            columns["namespace"] = namespace
+        columns["timestamp"] = timestamp
         domain = pa.array([timer_domain(self.type.name)], pa.string())
         columns["domain"] = domain.take(pa.array(np.zeros(len(timers), np.int64)))
-        return columns
+        return columns, undecoded
 
-    def _values(self, batch: EntryBatch) -> dict[str, pa.Array]:
-        columns = self.key_columns(self._keys(batch))
+    def _values(self, batch: EntryBatch) -> tuple[dict[str, pa.Array], Undecoded, Undecoded]:
+        keys = self._keys(batch)
+        columns = self.key_columns(keys)
         with self._located(batch, f"an entry does not decode as {self.type.value}"):
             values, undecoded = self._decode_values(batch.values)
         if self.splits_ttl:
@@ -166,18 +193,18 @@ class KeyedTable:
         else:
             columns["value"] = values
         if self.may_be_undecoded:
-            columns[UNDECODED] = batch.values.where(undecoded)
-        return columns
+            columns[UNDECODED] = batch.values.where(undecoded.mask)
+        return columns, keys.undecoded, undecoded
 
-    def _decode_values(self, spans: Spans) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+    def _decode_values(self, spans: Spans) -> tuple[pa.Array, Undecoded]:
         """The values, and which of them are not decoded (and null)."""
         exact = self.type.kind != "map"
-        undecoded = np.zeros(len(spans), np.bool_)
         data, starts, ends = spans.data, spans.starts, spans.ends
         if self.may_be_undecoded:
             values, stops, undecoded = self.value_codec.decode_most(data, starts, ends, exact=exact)
         else:
             values, stops = self.value_codec.decode(data, starts, ends, exact=exact)
+            undecoded = Undecoded.none(len(spans))
         if not exact:
             # Behind the flag of a null map value the heap backend leaves what its serializer makes of a null.
             longer = np.flatnonzero((stops != spans.ends) & np.asarray(values.is_valid()))
@@ -201,14 +228,24 @@ class KeyedTable:
 
         Raises EncodeError naming the column and the row.
         """
+        return self.encode_sorted(table, groups)[1]
+
+    def encode_sorted(
+        self, table: pa.RecordBatch, groups: npt.NDArray[np.int32] | None = None
+    ) -> tuple[pa.RecordBatch, EntryBatch]:
+        """As :meth:`encode`, with the rows in the order of the entries."""
         try:
             key = self._column(table, "key")
             if key.null_count:
                 row = key.is_null().index(True).as_py()
-                raise EncodeError(f"the key of row {row} is null, and Flink has no null keys")
+                raise EncodeError(
+                    f"the key of row {row} is null (or is not decoded), and Flink has no null keys"
+                )
             if groups is None:
                 groups = self.key_groups(key)
-            return self._encode(table, groups)
+            order = np.argsort(groups, kind="stable")
+            table = table.take(pa.array(order))
+            return table, self._encode(table, groups[order])
         except InputError as error:
             raise error.at(Where(state=self.type.name)) from None
 
@@ -225,8 +262,6 @@ class KeyedTable:
         return key_groups(hashes, self.max_parallelism)
 
     def _encode(self, table: pa.RecordBatch, groups: npt.NDArray[np.int32]) -> EntryBatch:
-        order = np.argsort(groups, kind="stable")
-        table, groups = table.take(pa.array(order)), groups[order]
         key = self._column(table, "key")
         space = self._column(table, "namespace") if self.has_namespace else pa.nulls(len(table))
         if self.type.kind == "timer":
@@ -268,13 +303,15 @@ def _split_ttl(values: pa.Array) -> tuple[pa.Array, pa.Array]:
             for name in ("value", _TTL)
         ]
         return parts[0], parts[1]
-    valid = values.is_valid() if values.null_count else None
-    value, stamp = values.field("value"), values.field(_TTL)
-    if valid is not None:
-        value, stamp = (
-            pa.compute.if_else(valid, part, pa.scalar(None, part.type)) for part in (value, stamp)
-        )
-    return value, stamp
+    return _part(values, "value"), _part(values, _TTL)
+
+
+def _part(structs: pa.StructArray, name: str) -> pa.Array:
+    """A field, null where the struct is."""
+    part = structs.field(name)
+    if not structs.null_count or pa.types.is_null(part.type):
+        return part
+    return pa.compute.if_else(structs.is_valid(), part, pa.scalar(None, part.type))
 
 
 def _join_ttl(value: pa.Array, stamp: pa.Array) -> pa.Array:

@@ -14,9 +14,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from .not_decoded import UNDECODED
+
 VALUES_HELP = (
     "Bytes are written in hexadecimal, times in ISO 8601 (UTC where Java's type is a moment), decimals as"
-    " strings; maps with string keys are objects, other maps lists of key and value."
+    " strings; maps with string keys are objects, other maps lists of key and value. A value that is not decoded is"
+    " null, with its bytes as undecoded."
 )
 
 
@@ -29,10 +32,10 @@ def to_json(value: Any) -> str:
 
 
 def rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
-    """The rows of a batch, ready for JSON."""
+    """The rows of a batch, ready for JSON: without ``undecoded`` where all is decoded."""
     names = batch.schema.names
     for row in zip(*(values(column) for column in batch.columns), strict=True):
-        yield dict(zip(names, row, strict=True))
+        yield {n: value for n, value in zip(names, row, strict=True) if value is not None or n != UNDECODED}
 
 
 def json_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:

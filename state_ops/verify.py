@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..io.metadata import StreamKind, StreamUse
-from ..io.operator_state import OperatorBackend, OperatorStateType
 from ..schemas import types as t
 from ..schemas.errors import StateliftError, StoreError, Where
 from ..schemas.hashing import stability
 from .findings import Finding, Progress, Tally, fault, of_error, unchecked
+from .not_decoded import NotDecoded
 from .snapshot import Operator, Snapshot
 from .states import BroadcastState
 from .verify_files import check_files, check_key_group_ranges
@@ -128,8 +128,12 @@ def _check_operator_state(operator: Operator, tally: Tally, progress: Progress) 
             first = state.name not in names
             names.add(state.name)
             try:
-                count = _read(backend, state)
-                tally.entries += count if first or state.kind != "broadcast" else 0
+                rows = backend.read(state)
+                tally.entries += len(rows) if first or state.kind != "broadcast" else 0
+                not_decoded = NotDecoded()
+                not_decoded.note(*rows.undecoded)
+                for line in not_decoded.lines():
+                    yield unchecked(line, Where(state=state.name).within(where))
                 whole.setdefault(state.name, True)
             except StateliftError as error:
                 whole[state.name] = False
@@ -144,9 +148,3 @@ def _check_operator_state(operator: Operator, tally: Tally, progress: Progress) 
                     pass
             except StateliftError as error:
                 yield of_error(error, Where(operator=operator.label))
-
-
-def _read(backend: OperatorBackend, state: OperatorStateType) -> int:
-    if state.kind == "broadcast":
-        return len(backend.entries(state)[0])
-    return len(backend.elements(state)["value"])

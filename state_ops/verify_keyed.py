@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,7 @@ class KeyedCheck:
     progress: Progress
     batch_bytes: int
     entries: dict[str, int] = field(default_factory=dict)
+    gaps: list[StateliftError] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.tables = [
@@ -47,11 +48,6 @@ class KeyedCheck:
         ]
 
     def findings(self) -> Iterator[Finding]:
-        if self.backend.format == "hashmap":
-            closed = self._not_to_be_stepped_over()
-            if closed is not None:
-                yield closed
-                return
         try:
             if self.backend.format == "rocksdb":
                 self.backend.families()
@@ -68,29 +64,31 @@ class KeyedCheck:
                     name = self.name(state)
                     self.entries[name] = self.entries.get(name, 0) + count
             yield from self._unread(failed, wanted)
+            yield from self._gaps(wanted)
 
     def name(self, state: int) -> str:
         return self.tables[state].type.name if state < len(self.tables) else f"number {state}"
 
     def _parts(self) -> list[frozenset[int] | None]:
-        """RocksDB's states lie in files of their own: each is read alone, so that none hides another."""
-        if self.backend.format != "rocksdb":
+        """RocksDB's states lie in files of their own, and those of a heap that has one which cannot be stepped over
+        may stand before it: each is read alone, so that none hides another."""
+        if self.backend.format != "rocksdb" and not (self.backend.format == "hashmap" and self._has_opaque()):
             return [None]
         return [frozenset((state,)) for state in range(len(self.tables))]
 
-    def _not_to_be_stepped_over(self) -> Finding | None:
-        for table in self.tables:
-            parts = (table.type.key, table.type.namespace, table.type.map_key, table.type.value)
-            opaque = next(
-                (found for part in parts if part is not None and (found := t.opaque_in(part))), None
-            )
-            if opaque is not None:
-                what = (
-                    f"its entries were not looked at: the hashmap format cannot be read past a value of"
-                    f" {opaque.class_name} ({opaque.reason})"
-                )
-                return unchecked(what, Where(state=table.type.name).within(self.where))
-        return None
+    def _has_opaque(self) -> bool:
+        return any(t.opaque_in(part) for kind in self.backend.states for part in kind.nodes())
+
+    def _gaps(self, wanted: frozenset[int] | None) -> Iterator[Finding]:
+        """What of a heap was not read, since it stands at or behind a value that cannot be stepped over."""
+        for error in self.gaps:
+            own = self.name(next(iter(wanted))) if wanted is not None else None
+            if own is None or own == error.where.state:
+                yield of_error(error, self.where)
+            else:
+                what = f"its entries stand behind those of {error.where.state}: {error.what}"
+                yield unchecked(what, replace(error.where, state=own).within(self.where))
+        self.gaps.clear()
 
     def _units(
         self, groups: KeyGroupRange, wanted: frozenset[int] | None, failed: list[tuple[int, StateliftError]]
@@ -102,6 +100,11 @@ class KeyedCheck:
                 unit.add(window)
             unit.end()
         except StateliftError as error:
+            if self.backend.format == "hashmap" and is_format_gap(error):  # all was read that can be
+                unit.end()
+                self.gaps.append(error)
+                yield unit
+                return
             if len(groups) > 1:
                 half = len(groups) // 2
                 yield from self._units(KeyGroupRange(groups.start, half), wanted, failed)
@@ -192,22 +195,19 @@ class _Unit:
             examples.add(of_error(error, where))
         examples.count = damage.count
         yield from examples
-        if damage.undecoded:
-            what = (
-                f"{damage.undecoded} values hold objects of classes that are not known, and are not decoded"
-            )
+        for what in damage.not_decoded.lines():
             yield unchecked(what, where)
 
     # -- places --------------------------------------------------------------------------------------------
 
     def _check_places(self, state: int, table: KeyedTable, batch: EntryBatch, rows: pa.RecordBatch) -> None:
         stands = batch.key_groups
-        belongs = stands
-        keys = rows.column("key")
-        if stability(table.type.key) is None:
-            belongs = table.key_groups(keys)
         if self.stands_in is not None:
             stands = np.full(len(batch), self.stands_in, np.int32)
+        belongs = batch.key_groups
+        keys = rows.column("key")
+        if stability(table.type.key) is None:
+            belongs = np.where(keys.is_valid(), table.key_groups(keys), stands)
         where = Where(state=table.type.name).within(self.check.where)
         for row in np.flatnonzero(stands != belongs).tolist():
             misplaced = self.misplaced.setdefault(state, Examples("misplaced keys", where, []))

@@ -14,11 +14,13 @@ from ..io.keyed.backend import KeyedBackend
 from ..io.keyed.entries import EntryBatch, Window
 from ..io.memory import Memory
 from ..io.metadata import KeyGroupRange
+from ..schemas.codec.undecoded import TODO, text
 from ..schemas.errors import EncodeError, PlanError, StateliftError, Where
 from ..schemas.hashing import may_have_names, stability
 from .digest import Digest
 from .entry_database import EntryDatabase, entry_batch
 from .job import OperatorWork
+from .not_decoded import UNDECODED
 from .one_pass import entries_of
 from .results import StateResult
 from .snapshot import Snapshot
@@ -39,6 +41,21 @@ class _Select:
     before: str
     after: str
     read: Digest = field(default_factory=Digest)
+
+    @property
+    def left_out(self) -> str:
+        """The table of entries before whose values are not decoded."""
+        return f"{self.before}_left_out"
+
+    @property
+    def nulls(self) -> str:
+        """The table of entries after whose values the query gave as nulls."""
+        return f"{self.after}_nulls"
+
+    @property
+    def kept(self) -> str:
+        """The table of entries after whose values the query gave in the column ``undecoded``."""
+        return f"{self.after}_kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +109,8 @@ class WholeSelects:
                 tables[state] = f"read_{len(tables)}"
         selects = {select.state: select for select in self.selects.values()}
         operators = {id(state.operator): state.operator for state in tables}
-        for table in tables.values():
+        extra = [name for one in self.selects.values() for name in (one.left_out, one.nulls, one.kept)]
+        for table in (*tables.values(), *extra):
             self.database.create(table)
         for operator in operators.values():
             own = [state for state in tables if state.operator is operator]
@@ -100,6 +118,7 @@ class WholeSelects:
                 if state in selects:
                     _check_hashes(state, batch)
                     selects[state].read += Digest.of(batch)
+                    self._note_undecoded(selects[state], batch)
                 self.database.insert(tables[state], batch)
         return {state: partial(self.database.entries, table) for state, table in tables.items()}
 
@@ -109,7 +128,9 @@ class WholeSelects:
         self.database.create(select.after)
         for batch in run_sql(snapshot, select.query, memory=memory, held=held):
             if len(batch):
-                self.database.insert(select.after, select.state.table.encode(_checked(select.state, batch)))
+                rows, made = select.state.table.encode_sorted(_checked(select.state, batch))
+                self.database.insert(select.after, made)
+                self._note_nulls(select, rows, made)
         twice = self.database.rows(
             f"SELECT key_group, composite_key FROM {select.after} GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
         )
@@ -119,6 +140,53 @@ class WholeSelects:
                 where=Where(key_group=twice[0][0]), todo="group or filter so that each key comes once",
             )  # fmt: skip
         self._check_covered(select)
+        self._check_undecoded(select)
+
+    def _note_undecoded(self, select: _Select, before: EntryBatch) -> None:
+        """Keep the entries whose values are not decoded. Raises PlanError for such a key: it cannot be written."""
+        found = select.state.table.read(before)
+        if len(found.keys):
+            row, why = found.keys.first()
+            raise PlanError(
+                f"a key of the state is not decoded: {text(why)}",
+                where=Where(
+                    operator=select.state.operator.label,
+                    state=select.state.name,
+                    key_group=int(before.key_groups[row]),
+                ),
+                todo=TODO.get(why[0], "use set, where and delete, which leave keys as they are"),
+            )
+        if len(found.values):
+            self.database.insert(select.left_out, before.take(found.values.mask))
+
+    def _note_nulls(self, select: _Select, rows: pa.RecordBatch, made: EntryBatch) -> None:
+        if not select.state.table.may_be_undecoded:
+            return
+        null = ~np.asarray(rows["value"].is_valid())
+        has_bytes = np.zeros(len(rows), np.bool_)
+        if UNDECODED in rows.schema.names:
+            has_bytes = np.asarray(rows[UNDECODED].is_valid())
+        for table, mask in ((select.nulls, null & ~has_bytes), (select.kept, null & has_bytes)):
+            if mask.any():
+                self.database.insert(table, made.take(mask))
+
+    def _check_undecoded(self, select: _Select) -> None:
+        """Raise PlanError where the query would lose what is not decoded, or take other bytes for it."""
+        [(lost,)] = self.database.rows(
+            f"SELECT count(*) FROM {select.nulls} JOIN {select.left_out} USING (key_group, composite_key)"
+        )
+        if lost:
+            raise PlanError(
+                f"the select writes nulls over {lost} values that are not decoded",
+                todo=f"let it give the column {UNDECODED} too, or leave them out by WHERE {UNDECODED} IS NULL",
+            )
+        [(foreign,)] = self.database.rows(
+            f"SELECT count(*) FROM {select.kept} WHERE value NOT IN (SELECT value FROM {select.left_out})"
+        )
+        if foreign:
+            raise PlanError(
+                f"the select gives {foreign} values in the column {UNDECODED} that are none of the state's own"
+            )
 
     def _check_covered(self, select: _Select) -> None:
         """Raise PlanError for an entry that no subtask's state would take up."""

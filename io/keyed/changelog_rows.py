@@ -92,9 +92,8 @@ class StateRows:
                 f"a {what} of {opaque.class_name} ({opaque.reason}) cannot be stepped over"
             )
         try:
-            return Codec(compile_type(kind, wide_times=True)).decode(
-                self.changes.data, starts, self.ends, exact=False
-            )[1]
+            codec = Codec(compile_type(kind, wide_times=True))
+            return codec.stops(self.changes.data, starts, self.ends)
         except DecodeError as error:
             raise self.error(f"a {what} does not decode: {error.what}", error.row) from None
 

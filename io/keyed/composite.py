@@ -12,6 +12,7 @@ from ...schemas import types as t
 from ...schemas.codec.codec import Codec
 from ...schemas.codec.columns import binary_column
 from ...schemas.codec.shapes import Builder, compile_type
+from ...schemas.codec.undecoded import Undecoded
 from ...schemas.errors import FormatError
 from . import entry_kernels as kernels
 from .entries import Positions, Spans
@@ -24,11 +25,13 @@ def is_ambiguous(key: t.DataType, namespace: t.DataType) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyColumns:
-    """The parts of composite keys as Arrow arrays; ``map_key`` only for map states."""
+    """The parts of composite keys as Arrow arrays; ``map_key`` only for map states. Parts that no column holds are
+    null, and their rows in ``undecoded``."""
 
     key: pa.Array
     namespace: pa.Array
     map_key: pa.Array | None
+    undecoded: Undecoded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,19 +50,23 @@ class CompositeKeyCodec:
         starts = keys.starts + self.prefix
         if t.opaque_in(self.key):
             return self._opaque(keys, starts)
-        key, stops = self._codec(self.key).decode(keys.data, starts, keys.ends, exact=False)
+        codec = self._codec(self.key)
+        key, stops, undecoded = codec.decode_most(keys.data, starts, keys.ends, exact=False, last=False)
         stops = self._lengths(keys, starts, stops)
         last = self.map_key is None
         codec = self._codec(self.namespace)
         ambiguous = is_ambiguous(self.key, self.namespace)
-        namespace, ends = codec.decode(keys.data, stops, keys.ends, exact=last and not ambiguous)
+        exact = last and not ambiguous
+        namespace, ends, left_out = codec.decode_most(keys.data, stops, keys.ends, exact=exact, last=False)
+        undecoded = undecoded.beside(left_out)
         ends = self._lengths(keys, stops, ends)
         if self.map_key is None:
             if ambiguous and not np.array_equal(ends, keys.ends):
                 raise FormatError("bytes follow the namespace of a composite key")
-            return KeyColumns(key=key, namespace=namespace, map_key=None)
-        map_key, _ = self._codec(self.map_key).decode(keys.data, ends, keys.ends)
-        return KeyColumns(key=key, namespace=namespace, map_key=map_key)
+            return KeyColumns(key=key, namespace=namespace, map_key=None, undecoded=undecoded)
+        map_key, _, left_out = self._codec(self.map_key).decode_most(keys.data, ends, keys.ends)
+        undecoded = undecoded.beside(left_out)
+        return KeyColumns(key=key, namespace=namespace, map_key=map_key, undecoded=undecoded)
 
     def _codec(self, part: t.DataType) -> Codec:
         return Codec(compile_type(part, wide_times=self.wide_times))
@@ -78,7 +85,8 @@ class CompositeKeyCodec:
         program = builder.finish(builder.rest(keep=1 if self.map_key is None else 0))
         raw, _ = Codec(program).decode(keys.data, starts, keys.ends, exact=False)
         map_key = pa.array([b""] * len(raw), pa.binary()) if self.map_key is not None else None
-        return KeyColumns(key=raw, namespace=pa.nulls(len(raw)), map_key=map_key)
+        undecoded = Undecoded.none(len(raw))
+        return KeyColumns(key=raw, namespace=pa.nulls(len(raw)), map_key=map_key, undecoded=undecoded)
 
     def join(
         self, groups: npt.NDArray[np.int32], key: Spans, namespace: Spans, map_key: Spans | None

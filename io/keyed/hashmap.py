@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,8 @@ from ...schemas import types as t
 from ...schemas.codec import ops
 from ...schemas.codec.run import run_decode
 from ...schemas.codec.shapes import Builder, NullShape, Program
-from ...schemas.errors import FormatError, UnexpectedEndError, Where
+from ...schemas.codec.undecoded import TODO, class_at, text
+from ...schemas.errors import FormatError, UnexpectedEndError, UnsupportedVersionError, Where
 from ..memory import BATCH_BYTES
 from ..streams import StateStream
 from .entries import Bytes, Positions, Window
@@ -53,13 +54,28 @@ def read_hashmap(
 ) -> Iterator[Window]:
     """The entries of the key groups ``regions`` in their order, as canonical entries.
 
-    Raises FormatError naming the state and the offset; a state whose serializers have no codec cannot be
-    stepped over here, and is named.
+    Raises FormatError naming the state and the offset. A value that has no codec, or is of a class that its type does
+    not know, cannot be stepped over: what stands before it in its key group and all other key groups come first, then
+    UnsupportedVersionError, unless nothing that is wanted is lost.
     """
     most = min(_GROUPS_BYTES, batch_bytes // 8) // max(1, len(states))
     reader = _Reader(stream=stream, states=states, wanted=wanted, together=most)
     for piece in pieces(stream, regions, compressed=compressed, chunk_bytes=batch_bytes, raw_head=4):
         yield from reader.piece(piece)
+    if reader.lost is not None:
+        raise reader.lost.error()
+
+
+@dataclass(frozen=True, slots=True)
+class _Lost:
+    """Why what was wanted of a number of key groups was not read: the first error."""
+
+    first: UnsupportedVersionError
+    groups: int = 1
+
+    def error(self) -> UnsupportedVersionError:
+        more = f", and so in {self.groups - 1:,} other key groups" if self.groups > 1 else ""
+        return UnsupportedVersionError(self.first.what + more, where=self.first.where, todo=self.first.todo)
 
 
 @dataclass(slots=True)
@@ -78,6 +94,8 @@ class _Reader:
     state: int = 0
     entries: int = 0
     base: int = 0
+    closed: int = -1  # the key group of which nothing more can be read
+    lost: _Lost | None = None
 
     def piece(self, piece: Piece) -> Iterator[Window]:
         data = self.rest.before(piece)
@@ -90,7 +108,7 @@ class _Reader:
         for number, (region, (start, stop)) in enumerate(
             zip(piece.regions, piece.bounds.tolist(), strict=True)
         ):
-            if number < done:
+            if number < done or region.key_group == self.closed:
                 continue
             if whole and self.order and number >= slow:
                 last = _end_of_run(piece.bounds, number, self.together)
@@ -105,7 +123,11 @@ class _Reader:
             pos = start
             window: Window = {}
             while True:
-                pos, more = self._step(data, pos, stop + carried, region, piece.last, window)
+                try:
+                    pos, more = self._step(data, pos, stop + carried, region, piece.last, window)
+                except UnsupportedVersionError as error:
+                    self._close(region, error)
+                    more = False
                 if window:
                     yield window
                     window = {}
@@ -115,6 +137,15 @@ class _Reader:
                 if self.blocks == 0 and self.entries == 0:
                     break
             self.blocks = -1
+
+    def _close(self, region: Region, error: UnsupportedVersionError) -> None:
+        """Leave a key group at a value that cannot be stepped over."""
+        seen = frozenset(self.order)
+        if self.wanted is None or self.state in self.wanted or not self.wanted <= seen:
+            self.lost = _Lost(error) if self.lost is None else replace(self.lost, groups=self.lost.groups + 1)
+        self.closed = region.key_group
+        self.blocks = self.entries = 0
+        self.order.clear()
 
     def _groups(self, data: Bytes, piece: Piece, first: int, last: int) -> Window | None:
         """Several key groups at once, if they have the blocks of the one before them; None where they have not."""
@@ -156,7 +187,7 @@ class _Reader:
         marked = self._program(region, pos)
         rows = min(self.entries, (end - pos) // 2 + 1)
         bounds = np.array([pos]), np.array([end])
-        run = run_decode(marked.program, data, *bounds, ops.CHAINED, rows, end - pos)
+        run = run_decode(marked.program, data, *bounds, ops.CHAINED | ops.STEP, rows, end - pos)
         arena, stops = run.arena, run.stops
         done = rows if run.reason == ops.OK else run.row
         if done:
@@ -174,19 +205,24 @@ class _Reader:
             return pos, False
         if run.reason in (ops.SHORT, ops.BAD_LENGTH) and not last:
             return pos, True
-        where = self._where(region, run.position)
-        raise FormatError(f"an entry does not decode: {ops.REASONS[run.reason]}", where=where)
+        where = self._where(region, max(pos, run.position))
+        numbers = marked.program.kryo_numbers
+        why = text((run.reason, class_at(data, run.position, run.reason, numbers)))
+        if run.reason in ops.UNHELD:
+            what = f"a value cannot be stepped over in the hashmap format, nor what follows it: {why}"
+            raise UnsupportedVersionError(what, where=where, todo=TODO.get(run.reason))
+        raise FormatError(f"an entry does not decode: {why}", where=where)
 
     def _program(self, region: Region, pos: int) -> _Marked:
         if self.state not in self.marked:
             state = self.states[self.state]
             unknown = _opaque(state)
             if unknown is not None:
-                raise self._error(
+                raise UnsupportedVersionError(
                     f"a value of {unknown.class_name} ({unknown.reason}) cannot be stepped over in the"
                     " hashmap format, nor what follows it",
-                    region, pos,
-                )  # fmt: skip
+                    where=self._where(region, pos),
+                )
             self.marked[self.state] = _Marked.of(state)
         return self.marked[self.state]
 

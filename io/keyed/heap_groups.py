@@ -62,7 +62,8 @@ class GroupProgram:
         or damaged, which reading block by block will tell."""
         starts, ends = np.ascontiguousarray(bounds[:, 0]), np.ascontiguousarray(bounds[:, 1])
         n = len(starts)
-        run = run_decode(self.program, data, starts, ends, ops.EXACT, n, int((ends - starts).sum()))
+        lie = ops.EXACT | ops.STEP
+        run = run_decode(self.program, data, starts, ends, lie, n, int((ends - starts).sum()))
         numbers = np.array(key_groups, np.int32)
         if run.reason != ops.OK or not np.array_equal(run.arena.array(self.group, n), numbers):
             return None

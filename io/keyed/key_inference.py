@@ -122,7 +122,7 @@ class _Sample:
                 and self.state.value
                 and not t.opaque_in(self.state.value)
             ):
-                _codec(self.state.value).decode(data, spaces[values], ends[values])
+                _codec(self.state.value).decode_most(data, spaces[values], ends[values])
         except DecodeError:
             return None
         if self.state.namespace == t.scalar("void") and data[stops].any():

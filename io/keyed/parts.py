@@ -106,7 +106,7 @@ def mark_parts(
     marks = PartMarks.emit(builder, value, map_key)
     program = builder.finish(NullShape(arrow_type=pa.null()))
     total = int((ends - starts).sum())
-    run = run_decode(program, data, starts, ends, ops.EXACT, len(starts), total)
+    run = run_decode(program, data, starts, ends, ops.EXACT | ops.STEP, len(starts), total)
     if run.reason != ops.OK:
         raise DecodeError(run.reason, run.row, run.position - int(starts[run.row]))
     return Parts.of(run.arena, marks, run.stops)

@@ -242,8 +242,9 @@ def _read_timers(reader: Reader, buffer: Bytes, service: _Service, types: TypeRu
     builder.emit(ops.I8, slots[1])
     program = builder.finish(NullShape(arrow_type=pa.null()))
     run = run_decode(
-        program, buffer, np.array([start]), np.array([len(buffer)]), ops.CHAINED, count, len(buffer) - start
-    )
+        program, buffer, np.array([start]), np.array([len(buffer)]),
+        ops.CHAINED | ops.STEP, count, len(buffer) - start,
+    )  # fmt: skip
     if run.reason != ops.OK:
         raise reader.error(f"a timer does not decode: {ops.REASONS[run.reason]}", run.position)
     ends, stamps = (run.arena.array(slot, count).view(np.int64) for slot in slots)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from . import ops
 from .arena import Arena
+from .columns import Positions
 from .kryo_codec import kryo_to_plain
 from .program import (
     EnumShape,
@@ -22,17 +25,16 @@ from .program import (
     VarShape,
 )
 from .run import run_decode
-
-Positions = npt.NDArray[np.int64]
+from .undecoded import Gap, is_behind
 
 
 def assemble(
-    arena: Arena, shape: Shape, length: int, unread: list[Positions], owners: Positions | None = None
+    arena: Arena, shape: Shape, length: int, unread: list[Gap], owners: Positions | None = None
 ) -> pa.Array:
     """The Arrow array of ``shape`` over a filled arena.
 
-    ``unread`` gets the rows whose Kryo values are not what their shape says; ``owners`` is the row of each element
-    where that is not its own number.
+    ``unread`` gets the rows whose Kryo values are not decoded; ``owners`` is the row of each element where that is
+    not its own number.
     """
     if isinstance(shape, NullShape):
         return pa.nulls(length)
@@ -48,9 +50,9 @@ def assemble(
             )
             return pa.DictionaryArray.from_arrays(indices, pa.array(shape.constants, pa.string()))
         case KryoShape():
-            array, bad = _kryo(arena, shape, length)
-            if len(bad):
-                unread.append(bad if owners is None else owners[bad])
+            array, gap = _kryo(arena, shape, length)
+            if len(gap.rows):
+                unread.append(gap if owners is None else replace(gap, rows=owners[gap.rows]))
             return array
         case VarShape():
             buffers = [
@@ -88,35 +90,32 @@ def _owners(arena: Arena, offsets: int, length: int, owners: Positions | None) -
     return np.repeat(np.arange(length) if owners is None else owners, lengths)
 
 
-def _kryo(arena: Arena, shape: KryoShape, length: int) -> tuple[pa.Array, Positions]:
-    """Kryo values, null where they are not valid, and the numbers of those that are not of their shape."""
+def _kryo(arena: Arena, shape: KryoShape, length: int) -> tuple[pa.Array, Gap]:
+    """Kryo values, null where they are not valid, and those that are not decoded."""
     data, offsets = arena.filled(shape.data), arena.array(shape.offsets, length + 1).astype(np.int64)
     there = np.arange(length)
     if shape.valid >= 0:
         there = np.flatnonzero(arena.array(shape.valid, length))
-    out, ends = kryo_to_plain(shape.rows, data, offsets[:-1][there], offsets[1:][there])
-    good = there[ends >= 0]
-    stops = ends[ends >= 0]
+    out, ends, reasons = kryo_to_plain(shape.rows, data, offsets[:-1][there], offsets[1:][there])
+    read = np.flatnonzero(reasons == ops.OK)
+    stops = ends[read]
     starts = np.concatenate([np.zeros(1, np.int64), stops])[: len(stops)]
-    run = run_decode(
-        shape.plain,
-        out,
-        starts,
-        stops,
-        ops.EXACT | ops.SKIP_ALL,
-        len(stops),
-        int(stops[-1]) if len(stops) else 0,
-    )
-    good = good[run.stops >= 0]
+    total = int(stops[-1]) if len(stops) else 0
+    run = run_decode(shape.plain, out, starts, stops, ops.EXACT | ops.SKIP_ALL, len(stops), total)
+    # What plain bytes are wrong in is not what Kryo writes of the shape, but for texts and times.
+    reasons[read] = np.where(is_behind(run.reasons), run.reasons, (run.reasons != ops.OK) * ops.KRYO_SHAPE)
+    ends[read] = -1
+    good = there[reasons == ops.OK]
     array = assemble(run.arena, shape.plain.shape, len(good), [])
-    bad = np.setdiff1d(there, good, assume_unique=True)
+    gap = Gap.of(data, ends, reasons)
+    gap = replace(gap, rows=there[gap.rows])
     if len(good) == length:
-        return array, bad
+        return array, gap
     places = np.zeros(length, np.int64)
     places[good] = np.arange(len(good))
     missing = np.ones(length, np.bool_)
     missing[good] = False
-    return array.take(pa.array(places, mask=missing)), bad
+    return array.take(pa.array(places, mask=missing)), gap
 
 
 def _validity(arena: Arena, shape: Shape, length: int) -> tuple[pa.Buffer | None, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,29 +14,19 @@ from .assemble import assemble
 from .columns import Bytes, Positions, binary_parts
 from .disassemble import disassemble
 from .program import Program
-from .run import run_decode, run_encode
+from .run import Decoded, run_decode, run_encode
+from .undecoded import TODO, Gap, Undecoded, class_at, is_behind, text
 
 #: Arrow's 32-bit offsets bound the text and bytes of one batch.
 _MOST_BYTES = 1 << 30
-_LONGEST_NAME = 1000
-
-
-FAR_TIMES_TODO = "wide_times (--wide-times, in a plan wide_times: true) gives such times in their parts"
-
-SUBCLASS_TODO = (
-    "declare which class it extends, and its fields or that it is opaque (--types, in a plan types:)"
-)
 
 
 class DecodeError(FormatError):
     """A row that does not decode: ``row`` in the batch, ``position`` in the row's bytes, ``reason`` of ``ops``."""
 
     def __init__(self, reason: int, row: int, position: int, class_name: str | None = None) -> None:
-        todos = {ops.FAR_TIME: FAR_TIMES_TODO, ops.SUBCLASS: SUBCLASS_TODO}
-        who = f": {class_name}" if class_name else ""
-        super().__init__(
-            f"{ops.REASONS[reason]}{who}, at byte {position} of row {row}", todo=todos.get(reason)
-        )
+        what = f"{text((reason, class_name))}, at byte {position} of row {row}"
+        super().__init__(what, todo=TODO.get(reason))
         self.reason, self.row, self.position = reason, row, position
 
 
@@ -58,57 +48,71 @@ class Codec:
         ``exact`` asks that a value takes up its row; without it what follows is left for the next codec.
         Raises DecodeError naming the row and the byte.
         """
-        lie = ops.EXACT if exact else ops.PART
-        array, stops, undecoded = self._decode(data, starts, ends, lie)
-        if undecoded is not None and undecoded.any():
-            raise DecodeError(ops.BAD_KRYO, int(np.flatnonzero(undecoded)[0]), 0)
+        array, stops, undecoded = self._decode(data, starts, ends, ops.EXACT if exact else ops.PART)
+        if len(undecoded):
+            row, (reason, name) = undecoded.first()
+            raise DecodeError(reason, row, 0, name)
         return array, stops
 
     def decode_most(
-        self, data: Bytes, starts: Positions, ends: Positions, *, exact: bool = True
-    ) -> tuple[pa.Array, Positions, npt.NDArray[np.bool_]]:
-        """As :meth:`decode`, but a value of a class that the type does not know is null: the third answer tells
-        which ones are (and their position is that of the row's end).
+        self, data: Bytes, starts: Positions, ends: Positions, *, exact: bool = True, last: bool = True
+    ) -> tuple[pa.Array, Positions, Undecoded]:
+        """As :meth:`decode`, but a value that is as Flink writes it and that no column holds is null, and in the third
+        answer: one of a class that the type does not know, a far time, a text that is no UTF-8.
+
+        Of an unknown class the end is not known, and the position is that of the row's end; unless the value is
+        ``last`` in its row that is an error.
         """
-        lie = (ops.EXACT if exact else ops.PART) | ops.SKIP
-        array, stops, undecoded = self._decode(data, starts, ends, lie)
-        none = np.zeros(len(starts), np.bool_)
-        return array, stops, none if undecoded is None else undecoded
+        lie = (ops.EXACT if exact else ops.PART) | (ops.SKIP if last else ops.SKIP_ODD)
+        return self._decode(data, starts, ends, lie)
+
+    def stops(self, data: Bytes, starts: Positions, ends: Positions) -> Positions:
+        """The position behind the value of each row, whatever times and texts are in it. Raises DecodeError."""
+        if self._is_too_much(starts, ends):
+            half = len(starts) // 2
+            both = (slice(None, half), slice(half, None))
+            return np.concatenate([self.stops(data, starts[part], ends[part]) for part in both])
+        return self._run(data, starts, ends, ops.PART | ops.STEP).stops
+
+    def _is_too_much(self, starts: Positions, ends: Positions) -> bool:
+        return len(starts) > 1 and int((ends - starts).sum()) > _MOST_BYTES
+
+    def _run(self, data: Bytes, starts: Positions, ends: Positions, lie: int) -> Decoded:
+        total = int((ends - starts).sum()) if len(starts) else 0
+        plainly = lie & ops.PLACES  # most batches hold nothing to skip, and go faster so
+        run = run_decode(self.program, data, starts, ends, plainly, len(starts), total)
+        if lie != plainly and run.reason in ops.UNHELD:
+            run = run_decode(self.program, data, starts, ends, lie, len(starts), total)
+        if run.reason != ops.OK:
+            start = int(starts[run.row])
+            named = class_at(data, run.position, run.reason, self.program.kryo_numbers)
+            raise DecodeError(run.reason, run.row, max(0, run.position - start), named)
+        return run
 
     def _decode(
         self, data: Bytes, starts: Positions, ends: Positions, lie: int
-    ) -> tuple[pa.Array, Positions, npt.NDArray[np.bool_] | None]:
-        total = int((ends - starts).sum()) if len(starts) else 0
-        if total > _MOST_BYTES and len(starts) > 1:
-            return self._decode_halves(data, starts, ends, lie)
-        run = run_decode(self.program, data, starts, ends, lie, len(starts), total)
-        if run.reason != ops.OK:
-            start = int(starts[run.row])
-            name = _class_before(data[start : run.position]) if run.reason == ops.SUBCLASS else None
-            raise DecodeError(run.reason, run.row, run.position - start, name)
-        bad = run.stops < 0
-        rows = np.flatnonzero(~bad)
-        unread: list[Positions] = []
-        array = assemble(run.arena, self.program.shape, len(rows), unread)
-        if len(rows) == len(starts) and not unread:
-            return array, run.stops, None
-        for found in unread:
-            bad[rows[found]] = True
-        places = np.cumsum(run.stops >= 0) - 1
-        stops = np.where(bad, ends, run.stops)
-        return array.take(pa.array(places, mask=bad)), stops, bad
-
-    def _decode_halves(
-        self, data: Bytes, starts: Positions, ends: Positions, lie: int
-    ) -> tuple[pa.Array, Positions, npt.NDArray[np.bool_] | None]:
-        half = len(starts) // 2
-        first, first_stops, first_bad = self._decode(data, starts[:half], ends[:half], lie)
-        second, second_stops, second_bad = self._decode(data, starts[half:], ends[half:], lie)
-        bad = None
-        if first_bad is not None or second_bad is not None:
-            sides = ((first_bad, len(first)), (second_bad, len(second)))
-            bad = np.concatenate([np.zeros(n, np.bool_) if one is None else one for one, n in sides])
-        return pa.concat_arrays([first, second]), np.concatenate([first_stops, second_stops]), bad
+    ) -> tuple[pa.Array, Positions, Undecoded]:
+        if self._is_too_much(starts, ends):
+            half = len(starts) // 2
+            first, first_stops, before = self._decode(data, starts[:half], ends[:half], lie)
+            second, second_stops, behind = self._decode(data, starts[half:], ends[half:], lie)
+            stops = np.concatenate([first_stops, second_stops])
+            return pa.concat_arrays([first, second]), stops, before.then(behind)
+        run = self._run(data, starts, ends, lie)
+        left_out = run.reasons != ops.OK
+        rows = np.flatnonzero(~left_out)
+        gaps: list[Gap] = []
+        array = assemble(run.arena, self.program.shape, len(rows), gaps)
+        if len(rows) == len(starts) and not gaps:
+            return array, run.stops, Undecoded.none(len(starts))
+        gaps = [Gap.of(data, run.stops, run.reasons), *(replace(gap, rows=rows[gap.rows]) for gap in gaps)]
+        bad = left_out.copy()
+        for gap in gaps:
+            bad[gap.rows] = True
+        places = np.cumsum(~left_out) - 1
+        stops = np.where(left_out & ~is_behind(run.reasons), ends, run.stops)
+        undecoded = Undecoded(mask=bad, gaps=gaps, numbers=self.program.kryo_numbers)
+        return array.take(pa.array(places, mask=bad)), stops, undecoded
 
     def decode_column(self, column: pa.Array) -> pa.Array:
         """The values of a large_binary column without nulls."""
@@ -130,12 +134,3 @@ class Codec:
         raw = undecoded.filter(pa.array(kept)).cast(pa.large_binary())
         places = np.where(kept, len(encoded) + np.cumsum(kept) - 1, np.cumsum(~kept) - 1)
         return pa.concat_arrays([encoded, raw]).take(pa.array(places))
-
-
-def _class_before(data: Bytes) -> str | None:
-    """The name of the subclass that ends the bytes: PojoSerializer's flag 4, a u2 length, the name."""
-    for n in range(1, min(len(data) - 2, _LONGEST_NAME)):
-        head = data[-n - 3 : -n].tolist()
-        if head == [4, n >> 8, n & 0xFF]:
-            return data[-n:].tobytes().decode(errors="replace")
-    return None

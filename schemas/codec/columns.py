@@ -8,6 +8,8 @@ import pyarrow as pa
 
 Bytes = npt.NDArray[np.uint8]
 Positions = npt.NDArray[np.int64]
+#: Of each row a reason of ``ops``; 0 where there is none.
+Reasons = npt.NDArray[np.uint8]
 
 
 def binary_parts(column: pa.Array) -> tuple[Bytes, Positions]:

@@ -43,31 +43,48 @@ from .text_kernels import take_text, take_varint
 
 _MIN8 = np.int64(-0x8000000000000000)
 _F = ops.FRAME_WORDS
+_CLASS = ops.CLASS_AT
+_ODD = np.int64(ops.ODD_TIME)
 
 _read = types.Array(uint8, 1, "C", readonly=True)
 _words = types.Array(int64, 1, "C", readonly=True)
 _SIGNATURE = types.void(
-    _words, _read, _read, _words, _words, int64, uint8[::1], int64[::1], _words, int64[::1], int64[::1]
+    _words,
+    _read,
+    _read,
+    _words,
+    _words,
+    int64,
+    uint8[::1],
+    int64[::1],
+    _words,
+    int64[::1],
+    uint8[::1],
+    int64[::1],
 )
 
 
 @njit(_SIGNATURE, cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
-def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure):
+def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, reasons, failure):
     """Decode each row [starts[i], ends[i]) of ``buf``; the position behind it goes to stops[i].
 
     ``lie`` is PART, EXACT (the row ends where the program does) or CHAINED: ``stops.size`` values one behind
-    the other from starts[0] to at most ends[0]. ``failure`` gets (reason, row, position). With SKIP a value of an
-    unknown class, with SKIP_ALL any that does not decode, leaves nothing in the slots and gets the position -1.
+    the other from starts[0] to at most ends[0]. ``failure`` gets (reason, row, position). With SKIP a value that
+    no column holds, with SKIP_ALL any that does not decode, leaves nothing in the slots: reasons[i] says why, and
+    stops[i] is where the class is named that is not known, or else the position behind what was read. With STEP
+    texts and times that no column holds are taken as anything.
     ``head`` is the address in ``mem`` of each slot's next element (of the last offset, in slots of offsets), and
     ``limit`` the address behind its last one.
     """
-    stack = np.empty(ops.STACK * ops.FRAME_WORDS, np.int64)
+    stack = np.empty(ops.STACK * ops.FRAME_WORDS + 1, np.int64)
     row = 0
     pos = np.int64(0)
     reason = ops.OK
     end = np.int64(0)
     skip = lie & ops.SKIP_ALL
-    lie = lie & 3
+    step = lie & ops.STEP
+    lie = lie & ops.PLACES
+    odd = np.int64(ops.OK)
     before = head.copy()
     for row in range(stops.size):
         if lie != ops.CHAINED or row == 0:
@@ -76,6 +93,8 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
         pc = np.int64(0)
         depth = np.int64(0)
         reason = ops.OK
+        odd = np.int64(ops.OK)
+        reasons[row] = ops.OK
         if skip:
             before[:] = head
         if pos < 0 or end > buf.size or pos > end:
@@ -198,6 +217,12 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                     if p < 0:
                         reason = after
                         break
+                    if p >= _ODD:
+                        p -= ops.ODD_TEXT
+                        odd = np.int64(ops.NO_TEXT) if odd == ops.OK else odd
+                        if skip == 0 and step == 0:
+                            reason = odd
+                            break
                     pos = p
                     set_word(head, b, after)
                 if full or not push_length(mem, head, limit, a, after - d):
@@ -229,6 +254,7 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                     continue
                 cases = word(code, at + 3)
                 case = np.int64(-1)
+                named = pos
                 if flag == 4 and pos + 2 <= end:
                     n = (get_1(buf, pos) << 8 | get_1(buf, pos + 1)) + 2
                     if n > end - pos:
@@ -254,6 +280,7 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                     reason = ops.SHORT if flag == 4 or flag == 8 else ops.BAD_FLAG
                     break
                 if flag != 2 and case < 0:
+                    pos = named
                     reason = ops.SUBCLASS
                     break
                 if not push_1(mem, head, limit, a, np.int64(1)):
@@ -548,6 +575,12 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                 if p < 0:
                     reason = -p
                     break
+                if p >= _ODD:
+                    p -= ops.ODD_TEXT
+                    odd = np.int64(ops.NO_TEXT) if odd == ops.OK else odd
+                    if skip == 0 and step == 0:
+                        reason = odd
+                        break
                 pos = p
             elif op == ops.B_ARRAY or op == ops.B_MAP:
                 if depth + 1 >= ops.STACK:
@@ -615,19 +648,31 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, failure)
                 p = take_value(op, code, at, pool, buf, pos, end, mem, head, limit, stack, depth)
                 if p < 0:
                     reason = -p
+                    if reason >= ops.BAD_KRYO:
+                        pos = word(stack, _CLASS)
                     break
+                if p >= _ODD:
+                    p -= ops.ODD_TIME
+                    odd = np.int64(ops.FAR_TIME) if odd == ops.OK else odd
+                    if skip == 0 and step == 0:
+                        reason = odd
+                        break
                 pos = p
         if reason == ops.OK and lie == ops.EXACT and pos != end:
             reason = ops.TRAILING
-        if reason != ops.OK:
-            unknown = reason == ops.SUBCLASS or reason == ops.BAD_KRYO
-            if reason != ops.OVERFLOW and (skip == ops.SKIP_ALL or (skip == ops.SKIP and unknown)):
-                head[:] = before
-                stops[row] = -1
-                reason = ops.OK
-                continue
-            break
+        if reason == ops.OK and odd != ops.OK and skip:
+            reason = odd
         stops[row] = pos
+        if reason != ops.OK:
+            unheld = reason == odd or (
+                skip == ops.SKIP and (reason == ops.SUBCLASS or reason >= ops.BAD_KRYO)
+            )
+            lost = lie == ops.CHAINED and reason != odd  # nothing tells where the next value begins
+            if reason == ops.OVERFLOW or skip == 0 or lost or not (unheld or skip == ops.SKIP_ALL):
+                break
+            head[:] = before
+            reasons[row] = reason
+            reason = ops.OK
     failure[0] = reason
     failure[1] = row
     failure[2] = pos

@@ -7,16 +7,20 @@ import pyarrow as pa
 
 from ..errors import EncodeError
 from . import ops
-from .columns import Bytes, Positions, binary_column, binary_parts
+from .columns import Bytes, Positions, Reasons, binary_column, binary_parts
 from .kryo_take_kernel import take_rows
 from .program import KryoRows
 
 _MOST_OBJECTS = 1 << 16
 
 
-def kryo_to_plain(rows: KryoRows, data: Bytes, starts: Positions, ends: Positions) -> tuple[Bytes, Positions]:
-    """The plain bytes of Kryo values, and where each ends in them: -1 for a value that is not of the shape."""
+def kryo_to_plain(
+    rows: KryoRows, data: Bytes, starts: Positions, ends: Positions
+) -> tuple[Bytes, Positions, Reasons]:
+    """The plain bytes of Kryo values, where each ends in them, and the reason why a value has none: it ends where
+    in ``data`` the class is named that does not fit (-1: nowhere)."""
     stops = np.empty(len(starts), np.int64)
+    reasons = np.empty(len(starts), np.uint8)
     longest = int((ends - starts).max()) if len(starts) else 0
     objects = min(longest + 1, _MOST_OBJECTS)
     failure = np.zeros(1, np.int64)
@@ -25,10 +29,11 @@ def kryo_to_plain(rows: KryoRows, data: Bytes, starts: Positions, ends: Position
         out = np.empty(size, np.uint8)
         failure[0] = 0
         take_rows(
-            rows.code, rows.pool, rows.first, rows.five, data, starts, ends, out, stops, objects, failure
-        )
+            rows.code, rows.pool, rows.first, rows.five, data, starts, ends,
+            out, stops, reasons, objects, failure,
+        )  # fmt: skip
         if not failure[0]:
-            return out, stops
+            return out, stops, reasons
         size *= 4
 
 

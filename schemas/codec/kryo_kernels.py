@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .memory import get_1
-from .ops import BAD_KRYO, BAD_LENGTH, DEEP, SHORT
+from .memory import get_1, set_word
+from .ops import BAD_KRYO, BAD_LENGTH, CLASS_AT, DEEP, SHORT
 from .slot_kernels import PART_OF_KERNEL
 
 # Bodies. Those up to DOUBLE are of classes that Kryo does not number for references.
@@ -267,12 +267,14 @@ def _flat(buf, pos, end, kind, five):
 
 
 @njit(**PART_OF_KERNEL)
-def skip_kryo(buf, pos, end, five, pool, first, count):
+def skip_kryo(buf, pos, end, five, pool, first, count, stack):
     """The position behind one ``writeClassAndObject``, or minus a reason.
 
     ``five`` is true for Kryo 5; ``pool[first:first + count]`` are the bodies of the registered classes from
-    number 85 on.
+    number 85 on. A class that is not known is named where ``stack[CLASS_AT]`` says.
     """
+    place = pos
+    set_word(stack, np.int64(CLASS_AT), np.int64(-1))
     names = np.empty(_NAMES, np.int64)
     seen = np.int64(0)
     todo = np.empty(_DEPTH, np.int64)
@@ -290,6 +292,7 @@ def skip_kryo(buf, pos, end, five, pool, first, count):
         if task == _ELEMENTS:
             # Of one class: the class, whether there are nulls, the objects.
             n = left[top]
+            place = pos
             pos, kind, seen = _class(buf, pos, end, pool, first, count, names, seen)
             if pos < 0:
                 return pos
@@ -306,12 +309,14 @@ def skip_kryo(buf, pos, end, five, pool, first, count):
             continue
         left[top] -= 1
         if task == _CLASS_OBJECT:
+            place = pos
             pos, kind, seen = _class(buf, pos, end, pool, first, count, names, seen)
             if pos < 0:
                 return pos
             if kind < 0:
                 continue
         if kind == UNKNOWN or kind > LOCALE:
+            set_word(stack, np.int64(CLASS_AT), place)
             return np.int64(-BAD_KRYO)
         if task != _BODY and kind > EIGHT:
             ref, pos = varint(buf, pos, end)
@@ -363,6 +368,7 @@ def skip_kryo(buf, pos, end, five, pool, first, count):
             depth += 2
             continue
         elif kind != ONE:
+            set_word(stack, np.int64(CLASS_AT), place)
             return np.int64(-BAD_KRYO)
         if pos < 0:
             return np.int64(-SHORT)

@@ -39,8 +39,10 @@ MAP = next(_number)  # row of the key, row of the value, 1 if a comparator comes
 ARRAY = next(_number)  # row of the element
 
 # The words of a kernel's state; behind them stand the tables of one value.
-OUT, REFS, NAMES, ENUMS = range(4)
-WORDS = 4
+OUT, REFS, NAMES, ENUMS, PLACE = range(5)
+WORDS = 5
+NOWHERE = -1
+"""In the place of PLACE, which is where a class is named that does not fit: none is."""
 DISCARD = -1
 """In the place of OUT: nothing is written, only the end of the value is looked for."""
 MOST_NAMES = 64

@@ -3,7 +3,7 @@
 
 Every read is checked against the value's end and every write against the room in ``out``. What the shape does not
 tell (another class, a reference to an object that holds others, a comparator) is no value of the shape: the reason
-is BAD_KRYO, and the caller keeps the bytes.
+is BAD_KRYO or its kin, and the caller keeps the bytes.
 """
 
 from __future__ import annotations
@@ -13,11 +13,24 @@ from numba import int64, njit, types, uint8
 
 from . import kryo_ops as k
 from .kryo_kernels import flagged, varint, varlong
-from .memory import get_1, get_8, load_i2, put_1, store_i2, store_i4, store_i8, word
-from .ops import BAD_KRYO, BAD_LENGTH, OVERFLOW, SHORT
+from .memory import get_1, get_8, load_i2, put_1, set_word, store_i2, store_i4, store_i8, word
+from .ops import (
+    BAD_KRYO,
+    BAD_LENGTH,
+    CLASS_AT,
+    KRYO_COMPARATOR,
+    KRYO_REFERENCE,
+    KRYO_SHAPE,
+    OK,
+    OVERFLOW,
+    SHORT,
+)
 from .slot_kernels import PART_OF_KERNEL
 
-_BAD = np.int64(-BAD_KRYO)
+_BAD = np.int64(-KRYO_SHAPE)
+_UNKNOWN = np.int64(-BAD_KRYO)
+_SHARED = np.int64(-KRYO_REFERENCE)
+_ORDERED = np.int64(-KRYO_COMPARATOR)
 _SHORT = np.int64(-SHORT)
 _FULL = np.int64(-OVERFLOW)
 _MOST_EMPTY = 65536
@@ -406,6 +419,7 @@ def _named(code, pool, first, n, buf, pos, end):
 @njit(**PART_OF_KERNEL)
 def _take_class(code, pool, first, n, buf, pos, end, state):
     """(next position or minus a reason, alternative): -1 is null."""
+    place = pos
     tag, pos = varint(buf, pos, end)
     if pos < 0:
         return _SHORT, np.int64(0)
@@ -420,7 +434,8 @@ def _take_class(code, pool, first, n, buf, pos, end, state):
         if number == seen and seen < k.MOST_NAMES:
             i = _named(code, pool, first, n, buf, pos, end)
             if i < 0:
-                return _BAD, i
+                state[k.PLACE] = place
+                return _UNKNOWN, i
             at = (first + i) << 3
             state[k.CLASSES_AT + seen] = word(code, at + 4)
             state[k.NAMES] = seen + 1
@@ -432,7 +447,9 @@ def _take_class(code, pool, first, n, buf, pos, end, state):
         at = (first + i) << 3
         if word(code, at + 1) == tag if tag > 1 else word(code, at + 4) == number:
             return pos, np.int64(i)
-    return _BAD, np.int64(0)
+    if tag > 1:
+        state[k.PLACE] = place
+    return _UNKNOWN, np.int64(0)
 
 
 @njit(
@@ -481,7 +498,7 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state):
                 return pos
             meant = k.OBJECTS_AT + 2 * meant
             if meant + 1 >= state.size or kind > k.LAST_SHARED or state[meant + 1] != what:
-                return _BAD
+                return _SHARED
     elif not null and or_null:
         if pos >= end:
             return _SHORT
@@ -520,8 +537,11 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state):
     elif kind == k.COLLECTION:
         comparator = word(code, body + 2)
     if comparator and not five:
-        if pos >= end or get_1(buf, pos) != 0:
-            return _BAD
+        if pos >= end:
+            return _SHORT
+        if get_1(buf, pos) != 0:
+            state[k.PLACE] = pos
+            return _ORDERED
         pos += 1
     if five and kind == k.COLLECTION:
         flag = get_1(buf, pos) & 0x80 if pos < end else np.int64(0)
@@ -535,8 +555,11 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state):
     if n < 0 or n > end - pos + _MOST_EMPTY:
         return np.int64(-BAD_LENGTH)
     if comparator and five:
-        if pos >= end or get_1(buf, pos) != 0:
-            return _BAD
+        if pos >= end:
+            return _SHORT
+        if get_1(buf, pos) != 0:
+            state[k.PLACE] = pos
+            return _ORDERED
         pos += 1
     if not put(out, state, n, 4):
         return _FULL
@@ -569,34 +592,39 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state):
 
 @njit(
     types.void(
-        _words, _read, int64, int64, _read, _words, _words, uint8[::1], int64[::1], int64, int64[::1]
+        _words, _read, int64, int64, _read, _words, _words, uint8[::1], int64[::1], uint8[::1], int64, int64[::1]
     ),
     cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True,
 )  # fmt: skip
-def take_rows(code, pool, row, five, buf, starts, ends, out, stops, objects, failure):
+def take_rows(code, pool, row, five, buf, starts, ends, out, stops, reasons, objects, failure):
     """Each row [starts[i], ends[i]) of ``buf`` as plain bytes that end at stops[i] of ``out``; a row that is no value
-    of the shape, to its last byte, has none and stops[i] is minus one. failure[0] is 1 where ``out`` is full.
+    of the shape, to its last byte, has none, reasons[i] says why, and stops[i] is where in ``buf`` the class is named
+    that does not fit, or -1. failure[0] is 1 where ``out`` is full.
 
     References to the first ``objects`` of a value are read; one to a later object is not.
     """
     state = np.zeros(k.OBJECTS_AT + 2 * objects, np.int64)
     done = np.int64(0)
     for i in range(starts.size):
-        state[k.OUT], state[k.REFS], state[k.NAMES] = done, 0, 0
+        state[k.OUT], state[k.REFS], state[k.NAMES], state[k.PLACE] = done, 0, 0, k.NOWHERE
         pos = take(code, pool, row, _NONE, _NO, five, buf, starts[i], ends[i], out, state)
         if pos == _FULL:
             failure[0] = 1
             return
         if pos == ends[i]:
             done = state[k.OUT]
-            stops[i] = done
+            stops[i], reasons[i] = done, OK
         else:
-            stops[i] = -1
+            stops[i] = state[k.PLACE]
+            reasons[i] = -pos if pos <= _UNKNOWN else KRYO_SHAPE
 
 
 @njit(**PART_OF_KERNEL)
-def end_of_shape(code, pool, row, five, buf, pos, end):
-    """The position behind a value of a shape, or minus the reason."""
+def end_of_shape(code, pool, row, five, buf, pos, end, stack):
+    """The position behind a value of a shape, or minus the reason; a class that does not fit is named where
+    ``stack[CLASS_AT]`` says."""
     state = np.zeros(k.OBJECTS_AT, np.int64)
-    state[k.OUT] = k.DISCARD
-    return take(code, pool, row, _NONE, _NO, five, buf, pos, end, np.empty(0, np.uint8), state)
+    state[k.OUT], state[k.PLACE] = k.DISCARD, k.NOWHERE
+    pos = take(code, pool, row, _NONE, _NO, five, buf, pos, end, np.empty(0, np.uint8), state)
+    set_word(stack, np.int64(CLASS_AT), state[k.PLACE])
+    return pos

@@ -86,12 +86,19 @@ TO_END = -1
 
 # How rows lie: each its own span that its value may leave in part or must fill, or one behind the other.
 PART, EXACT, CHAINED = 0, 1, 2
-# Added to PART or EXACT: a value of an unknown class, or one with anything wrong, is left out instead of ending it all.
-SKIP, SKIP_ALL = 4, 12
+# Added to these: a value that no column holds (:data:`UNHELD`) is left out instead of ending it all; one with anything
+# wrong; only one whose end is found. With STEP what no column holds is stepped over, for who asks where values end.
+SKIP, SKIP_ALL, SKIP_ODD, STEP = 4, 12, 8, 16
+PLACES = 3
+
+#: Added to the position behind a text or time that is as Flink writes it and that its Arrow column does not hold.
+ODD_TIME, ODD_TEXT = 1 << 61, 1 << 62
 
 #: Words of a stack frame: collections, masks and binary values keep their place in one.
 FRAME_WORDS = 8
 STACK = 64
+CLASS_AT = FRAME_WORDS * STACK
+"""The word behind the stack: where a Kryo value names a class that is not known."""
 
 # What a kernel answers beside the position: 0 is success.
 (
@@ -112,8 +119,14 @@ STACK = 64
     BAD_BINARY,
     BAD_KRYO,
     FAR_TIME,
-    LONE_SURROGATE,
-) = range(18)
+    NO_TEXT,
+    KRYO_REFERENCE,
+    KRYO_COMPARATOR,
+    KRYO_SHAPE,
+) = range(21)
+
+#: What of it are values as Flink writes them, that nothing here reads: they are left out, and the others are read.
+UNHELD = (SUBCLASS, BAD_KRYO, FAR_TIME, NO_TEXT, KRYO_REFERENCE, KRYO_COMPARATOR, KRYO_SHAPE)
 
 REASONS = {
     SHORT: "the data ends inside the value",
@@ -131,6 +144,9 @@ REASONS = {
     BAD_TAG: "a tag names no alternative of its union",
     BAD_BINARY: "a binary row, array or map points outside itself",
     BAD_KRYO: "a Kryo value of a class that is not known here",
-    LONE_SURROGATE: "a string has half of a surrogate pair, which no column of UTF-8 holds",
+    KRYO_SHAPE: "a Kryo value that is not of the shape declared for it",
+    KRYO_REFERENCE: "a Kryo value with the same object at two places",
+    KRYO_COMPARATOR: "a Kryo collection with a comparator",
+    NO_TEXT: "a string has half of a surrogate pair or is no UTF-8, and no column of text holds it",
     FAR_TIME: "a time is beyond what its Arrow column holds",
 }

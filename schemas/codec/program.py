@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -126,9 +127,10 @@ class MapShape(Shape):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """A compiled type: ``code`` int64 of shape (n, 8), ``pool`` the bytes that it names, the slots it fills, and
-    the Arrow array they make."""
+    the Arrow array they make. ``kryo_numbers`` are the classes that Kryo writes by number in it."""
 
     code: npt.NDArray[np.int64]
     pool: npt.NDArray[np.uint8]
     slots: tuple[Slot, ...]
     shape: Shape
+    kryo_numbers: Mapping[int, str] = field(default_factory=dict)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from ..errors import EncodeError
 from . import ops
 from .arena import Arena
-from .columns import Bytes, Positions, binary_column
+from .columns import Bytes, Positions, Reasons, binary_column
 from .decode_kernel import decode
 from .program import Program
 
@@ -19,12 +19,13 @@ from .program import Program
 class Decoded:
     """What a run of the decoder left: the filled arena, the position behind each value, and where it stopped.
 
-    ``reason`` is ``ops.OK``, or why the value ``row`` does not decode at ``position`` of the data. A value that was
-    left out has the position -1.
+    ``reason`` is ``ops.OK``, or why the value ``row`` does not decode at ``position`` of the data. ``reasons`` are why
+    values were left out, whose ``stops`` are as :func:`.decode_kernel.decode` says.
     """
 
     arena: Arena
     stops: Positions
+    reasons: Reasons
     reason: int
     row: int
     position: int
@@ -36,12 +37,13 @@ def run_decode(
     """Run ``program`` over ``rows`` values of ``total`` bytes that lie as ``ops.PART`` and its kin say."""
     arena = Arena.of(program.slots, [slot.capacity(rows, total) for slot in program.slots])
     stops = np.empty(rows, np.int64)
+    reasons = np.empty(rows, np.uint8)
     failure = np.zeros(3, np.int64)
     decode(
         program.code.reshape(-1), program.pool, data, starts, ends, lie,
-        arena.block, arena.head, arena.limit, stops, failure,
+        arena.block, arena.head, arena.limit, stops, reasons, failure,
     )  # fmt: skip
-    return Decoded(arena, stops, int(failure[0]), int(failure[1]), int(failure[2]))
+    return Decoded(arena, stops, reasons, int(failure[0]), int(failure[1]), int(failure[2]))
 
 
 def run_encode(program: Program, arena: Arena, rows: int, path: str) -> pa.Array:

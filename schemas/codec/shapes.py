@@ -64,6 +64,7 @@ class Builder:
     slots: list[Slot] = field(default_factory=list)
     deferred: list[Callable[[], None]] = field(default_factory=list)
     kryo: list[KryoRows] = field(default_factory=list)
+    kryo_numbers: dict[int, str] = field(default_factory=dict)
     least: int = 0
     reused: deque[int] | None = None
     taken: list[int] | None = None
@@ -124,6 +125,7 @@ class Builder:
             pool=pool,
             slots=tuple(self.slots),
             shape=shape,
+            kryo_numbers=self.kryo_numbers,
         )
 
     # -- nodes ---------------------------------------------------------------------------------------------
@@ -183,6 +185,7 @@ class Builder:
 
     def _kryo(self, node: t.KryoType, last: bool) -> Shape:
         offsets, data = self.variable()
+        self.kryo_numbers |= {node.first_id + i: name for i, name in enumerate(node.registered)}
         at = -1
         if last:
             self.emit(ops.REST, offsets, data, 0)

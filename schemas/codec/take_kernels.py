@@ -22,6 +22,8 @@ _F = ops.FRAME_WORDS
 _FULL = np.int64(-ops.OVERFLOW)
 _SHORT = np.int64(-ops.SHORT)
 _MILLI = np.int64(1_000_000)
+_ODD_TEXT = np.int64(ops.ODD_TEXT)
+_ODD_TIME = np.int64(ops.ODD_TIME)
 
 
 @njit(**PART_OF_KERNEL)
@@ -80,12 +82,14 @@ def take_bytes(op, code, at, pool, buf, pos, end, mem, head, limit, stack, depth
         n = end - pos - extra
     elif op == ops.KRYO:
         shape = word(code, at + 6)
+        reason = np.int64(0)
         if shape:
-            n = end_of_shape(code, pool, shape, np.int64(extra == 5), buf, pos, end)
-        else:
-            n = skip_kryo(buf, pos, end, extra == 5, pool, word(code, at + 4), word(code, at + 5))
+            n = end_of_shape(code, pool, shape, np.int64(extra == 5), buf, pos, end, stack)
+            reason = n
+        if shape == 0 or n <= -ops.BAD_KRYO:  # of another shape, but its end may be found all the same
+            n = skip_kryo(buf, pos, end, extra == 5, pool, word(code, at + 4), word(code, at + 5), stack)
         if n < 0:
-            return n
+            return reason if reason < 0 else n
         n -= pos
     elif op == ops.B_BYTES:
         start, n = find_bytes(buf, stack, depth, word(code, at + 4))
@@ -95,7 +99,7 @@ def take_bytes(op, code, at, pool, buf, pos, end, mem, head, limit, stack, depth
     if n < 0 or after > end:
         return np.int64(-ops.BAD_LENGTH)
     if (op == ops.BLOB or op == ops.B_BYTES) and extra and not is_utf8(buf, start, n):
-        return np.int64(-ops.BAD_STRING)
+        after += _ODD_TEXT
     return after if _keep(buf, start, n, mem, head, limit, a, b) else _FULL
 
 
@@ -202,6 +206,8 @@ def take_timestamp(op, a, b, buf, pos, end, mem, head, limit, stack, depth):
     else:
         done = True
         reason, millis = timestamp_of(millis, nanos, b)
-        if reason != 0:
+        if reason == ops.FAR_TIME:
+            pos += _ODD_TIME
+        elif reason != 0:
             return np.int64(-reason)
     return pos if push_8(mem, head, limit, a, millis) and done else _FULL

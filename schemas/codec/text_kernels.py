@@ -10,10 +10,11 @@ import numpy as np
 from numba import njit
 
 from .memory import get_1, get_8, load_i4, put_1, put_8, store_i4
-from .ops import BAD_LENGTH, BAD_STRING, LONE_SURROGATE, OVERFLOW, RANGE, SHORT
+from .ops import BAD_LENGTH, BAD_STRING, ODD_TEXT, OVERFLOW, RANGE, SHORT
 from .slot_kernels import PART_OF_KERNEL
 
 _HIGH_BITS = np.int64(-0x7F7F7F7F7F7F7F80)
+_ODD = np.int64(ODD_TEXT)
 
 
 @njit(**PART_OF_KERNEL)
@@ -47,7 +48,7 @@ def copy_bytes(src, start, n, out, at, room):
 
 @njit(**PART_OF_KERNEL)
 def take_text(buf, pos, end, units, mem, at, room):
-    """Copies ``units`` varint UTF-16 units as UTF-8."""
+    """Copies ``units`` varint UTF-16 units as UTF-8; half a surrogate pair is left out, and makes the text odd."""
     if units > end - pos:
         return np.int64(-1), np.int64(BAD_LENGTH)
     if units > room:
@@ -75,6 +76,7 @@ def take_text(buf, pos, end, units, mem, at, room):
 @njit(**PART_OF_KERNEL)
 def _take_wide_text(buf, pos, end, units, mem, at, room):
     pending = np.int64(0)
+    odd = np.int64(0)
     limit = at + room
     for _ in range(units):
         before = pos
@@ -83,16 +85,17 @@ def _take_wide_text(buf, pos, end, units, mem, at, room):
             return np.int64(-1), np.int64(SHORT)
         if pos < 0 or unit > 0xFFFF:
             return np.int64(-1), np.int64(BAD_STRING)
-        if pending:
-            if unit < 0xDC00 or unit > 0xDFFF:
-                return np.int64(-1), np.int64(LONE_SURROGATE)
-            unit = 0x10000 + ((pending - 0xD800) << 10) + (unit - 0xDC00)
-            pending = np.int64(0)
-        elif 0xD800 <= unit <= 0xDBFF:
+        low = 0xDC00 <= unit <= 0xDFFF
+        if (pending != 0) != low:
+            odd = _ODD
+        if 0xD800 <= unit <= 0xDBFF:
             pending = unit
             continue
-        elif 0xDC00 <= unit <= 0xDFFF:
-            return np.int64(-1), np.int64(LONE_SURROGATE)
+        if low:
+            if pending == 0:
+                continue
+            unit = 0x10000 + ((pending - 0xD800) << 10) + (unit - 0xDC00)
+        pending = np.int64(0)
         if at + 4 > limit:
             return np.int64(-1), np.int64(OVERFLOW)
         if unit < 0x80:
@@ -113,9 +116,7 @@ def _take_wide_text(buf, pos, end, units, mem, at, room):
             mem[at + 2] = 0x80 | unit >> 6 & 0x3F
             mem[at + 3] = 0x80 | unit & 0x3F
             at += 4
-    if pending:
-        return np.int64(-1), np.int64(LONE_SURROGATE)
-    return pos, at
+    return pos + (_ODD if pending else odd), at
 
 
 @njit(**PART_OF_KERNEL)

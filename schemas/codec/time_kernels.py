@@ -1,5 +1,8 @@
 # mypy: ignore-errors
-"""Dates and times, both ways. ``take_*`` answer the next position or minus the reason; ``put_*`` the next one."""
+"""Dates and times, both ways. ``take_*`` answer the next position or minus the reason; ``put_*`` the next one.
+
+A time that 64 bits do not hold is taken as zero, and its position has ``ODD_TIME`` added.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from .ops import (
     LOCAL_DATE,
     LOCAL_TIME,
     MILLIS,
+    ODD_TIME,
     RANGE,
     SHORT,
     SQL_TIMESTAMP,
@@ -24,6 +28,7 @@ from .ops import (
 from .slot_kernels import PART_OF_KERNEL
 
 _MIN8 = np.int64(-0x8000000000000000)
+_ODD = np.int64(ODD_TIME)
 _MIN4 = np.int64(-0x80000000)
 _NANOS = np.int64(1_000_000_000)
 _MILLI = np.int64(1_000_000)
@@ -121,9 +126,11 @@ def take_stamp(op, buf, pos, end, mem, slot, valid, nanos_slot):
     elif op != MILLIS and present:
         millis = value - value // 1000 * 1000
         reason, value = nanos_of(value if op == INSTANT else value // 1000, nanos)
-        if reason == 0 and op == SQL_TIMESTAMP and nanos // _MILLI != millis:
+        if reason != RANGE and op == SQL_TIMESTAMP and nanos // _MILLI != millis:
             reason = RANGE
-        if reason != 0:
+        if reason == FAR_TIME:
+            size += _ODD
+        elif reason != 0:
             return np.int64(-reason)
     put_8(mem, slot, value if present else np.int64(0))
     put_1(mem, valid, np.int64(present))
@@ -189,11 +196,13 @@ def take_local(op, buf, pos, end, mem, slot, valid, month_slot, day_slot, nanos_
         days = days_from_civil(year, month, day)
     if op == LOCAL_DATE:
         if days > 0x7FFFFFFF or days < _MIN4:
-            return np.int64(-FAR_TIME)
+            days = np.int64(0)
+            size += _ODD
         put_4(mem, slot, days)
     else:
         if days > 106750 or days < -106751:
-            return np.int64(-FAR_TIME)
+            days = np.int64(0)
+            size += _ODD
         put_8(mem, slot, days * _DAY_NANOS + nanos)
     return pos + size
 

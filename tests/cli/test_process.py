@@ -43,12 +43,10 @@ def test_a_reader_that_has_enough_is_no_error() -> None:
         assert process.wait() == 0
 
 
-def test_on_a_terminal_sql_is_a_table() -> None:
+def on_a_terminal(*command: str) -> str:
+    """What it shows, stdout and stderr."""
     master, terminal = pty.openpty()
-    query = 'SELECT key, value.status AS status FROM "session-tracker"."user-state" ORDER BY key LIMIT 2'
-    process = subprocess.Popen(
-        [*COMMAND, "sql", GOOD, query], stdout=terminal, stderr=terminal, env={**os.environ, "TERM": "xterm"}
-    )
+    process = subprocess.Popen(command, stdout=terminal, stderr=terminal, env={**os.environ, "TERM": "xterm"})
     os.close(terminal)
     seen = b""
     while True:
@@ -60,10 +58,27 @@ def test_on_a_terminal_sql_is_a_table() -> None:
             break
         seen += part
     assert process.wait() == 0
-    text = seen.decode()
+    return seen.decode()
+
+
+def test_on_a_terminal_sql_is_a_table() -> None:
+    query = 'SELECT key, value.status AS status FROM "session-tracker"."user-state" ORDER BY key LIMIT 2'
+    text = on_a_terminal(*COMMAND, "sql", GOOD, query)
     for cell in ("key", "status", "user-0", "user-1", "2 rows"):
         assert cell in text
     assert "{" not in text
+
+
+def test_on_a_terminal_the_first_compiling_is_told_once() -> None:
+    code = (
+        "from statelift.cli.progress import tell_of_compiling\n"
+        "tell_of_compiling()\n"
+        "from numba import njit\n"
+        "for _ in range(2): njit('int64(int64)')(lambda x: x + 1)\n"
+    )
+    assert on_a_terminal(sys.executable, "-c", code).splitlines() == [
+        "compiling for this machine, once: a minute or so…"
+    ]
 
 
 def test_help_does_not_wait_for_what_reads_state() -> None:

@@ -119,10 +119,7 @@ def _read_operator(handle: OperatorStateHandle, opener: StreamOpener) -> Callabl
     def read(data: bytes) -> None:
         backend = open_operator(replace(handle, stream=_inline(data)), opener)
         for state in backend.states if backend is not None else ():
-            if state.kind == "broadcast":
-                backend.entries(state)
-            else:
-                backend.elements(state)
+            backend.read(state)
 
     return read
 

@@ -13,12 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statelift.io.keyed.composite import CompositeKeyCodec
 from statelift.io.keyed.hashmap import HeapState, read_hashmap
-from statelift.io.keyed.regions import regions_of
+from statelift.io.keyed.regions import Region, regions_of
 from statelift.io.metadata import KeyGroupRange
+from statelift.io.streams import StateStream
 from statelift.schemas import types as t
 from statelift.schemas.codec.program import Program
 from statelift.schemas.codec.run import Decoded, run_decode
-from statelift.schemas.errors import FormatError
+from statelift.schemas.errors import FormatError, UnsupportedVersionError
+from statelift.schemas.type_syntax import parse_type
 from statelift.schemas.wire import Writer
 
 from .keyed_snapshots import Entries, entries, inline
@@ -26,7 +28,10 @@ from .keyed_snapshots import Entries, entries, inline
 STRING, LONG, VOID = (t.scalar(name) for name in ("string", "long", "void"))
 GROUPS = 3
 
-text = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+#: Java's strings, halves of surrogate pairs and all: a Python text for each sequence of UTF-16 units.
+text = st.text(st.characters() | st.sampled_from("\ud83d\udc00"), max_size=4).map(
+    lambda one: one.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+)
 i8 = st.integers(-(2**63), 2**63 - 1)
 
 
@@ -258,3 +263,61 @@ def test_a_damaged_key_group_among_many_is_named() -> None:
         seen.extend(group for own in groups for group in own)
     assert caught.value.where.key_group == 70
     assert seen == list(range(70))
+
+
+BASE = parse_type("pojo Base {b: int} registered {Sub: pojo Sub {b: int, c: int}}")
+
+
+def pojos(unknown_in: int) -> tuple[StateStream, list[HeapState], list[Region]]:
+    """Ten key groups of three states, two entries in each: the one in the middle, of POJOs, has in its second entry
+    of key group ``unknown_in`` an object of a class that its type does not know."""
+    data, offsets = bytearray(b"h"), []
+    for group in range(10):
+        offsets.append(len(data))
+        data += i4(group)
+        for state in range(3):
+            data += state.to_bytes(2, "big") + i4(2)
+            for key in ("k", "l"):
+                value = long(group)
+                if state == 1:
+                    value = bytes.fromhex("02 00") + i4(group)
+                    if group == unknown_in and key == "l":
+                        value = bytes.fromhex("04 0003") + b"a.X" + bytes.fromhex("02 00 00000001 00 05")
+                data += b"\0" + string(key) + value
+    keys = CompositeKeyCodec(prefix=1, key=STRING, namespace=VOID)
+    kinds = [
+        HeapState(name=name, kind="value", keys=keys, value=BASE if name == "pojo" else LONG)
+        for name in ("before", "pojo", "behind")
+    ]
+    stream = inline(bytes(data))
+    return stream, kinds, regions_of(offsets, KeyGroupRange(0, 10), stream)
+
+
+@pytest.mark.parametrize("batch_bytes", [1, 1 << 20])
+def test_a_class_that_is_not_known_ends_its_key_group_only(batch_bytes: int) -> None:
+    stream, states, regions = pojos(unknown_in=4)
+    windows = read_hashmap(stream, regions, states=states, compressed=False, batch_bytes=batch_bytes)
+    entries = ((state, int(group)) for one in windows for state in one for group in one[state].key_groups)
+    found = Counter[tuple[int, int]]()
+    with pytest.raises(
+        UnsupportedVersionError, match=r"not in the snapshot: a\.X.*declare which class"
+    ) as caught:
+        found.update(entries)
+    assert found == {
+        (state, group): 1 if (state, group) == (1, 4) else 2
+        for state in range(3)
+        for group in range(10)
+        if (state, group) != (2, 4)
+    }
+    where = caught.value.where
+    assert (where.state, where.key_group) == ("pojo", 4)
+    assert where.offset is not None
+    assert stream.read(where.offset, 5) == b"\0\3a.X"
+
+
+def test_what_stands_before_such_a_class_is_read_without_an_error() -> None:
+    stream, states, regions = pojos(unknown_in=4)
+    windows = read_hashmap(stream, regions, states=states, compressed=False, wanted=frozenset((0,)))
+    assert sum(len(window[0]) for window in windows) == 20
+    with pytest.raises(UnsupportedVersionError):
+        list(read_hashmap(stream, regions, states=states, compressed=False, wanted=frozenset((2,))))

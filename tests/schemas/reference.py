@@ -18,10 +18,11 @@ class WireError(Exception):
 
 
 class Bytes:
-    """A cursor over one value's bytes."""
+    """A cursor over one value's bytes. ``odd`` gets what is as Flink writes it and no Arrow column holds: "text" and
+    "time", of which something is returned all the same."""
 
-    def __init__(self, raw: bytes) -> None:
-        self.raw, self.pos = raw, 0
+    def __init__(self, raw: bytes, odd: list[str] | None = None) -> None:
+        self.raw, self.pos, self.odd = raw, 0, odd if odd is not None else []
 
     def take(self, n: int) -> bytes:
         if n < 0 or self.pos + n > len(self.raw):
@@ -217,7 +218,7 @@ def decode_scalar(name: str, data: Bytes) -> Any:
         case "bytes" | "bitmap" | "raw_data":
             return data.take(data.number(4))
         case "string_data":
-            return utf8(data.take(data.number(4)))
+            return utf8(data.take(data.number(4)), data.odd)
         case "window":
             return {"start": data.number(8), "end": data.number(8)}
         case "variant":
@@ -230,7 +231,7 @@ def decode_scalar(name: str, data: Bytes) -> Any:
             return None if value == -(2**63) else value
         case "instant":
             seconds, nanos = data.number(8), data.number(4)
-            return None if seconds == -(2**63) else fit(seconds, nanos)
+            return None if seconds == -(2**63) else fit(seconds, nanos, data.odd)
         case "sql_timestamp":
             millis = data.number(8)
             if millis == -(2**63):
@@ -240,9 +241,12 @@ def decode_scalar(name: str, data: Bytes) -> Any:
             nanos = data.number(4)
             if nanos // 10**6 != millis % 1000:
                 raise WireError("milliseconds that are not those of the nanoseconds")
-            return fit(millis // 1000, nanos)
+            return fit(millis // 1000, nanos, data.odd)
         case "local_date":
-            return decode_date(data)
+            days = decode_date(data)
+            if days is not None and not -(2**31) <= days < 2**31:
+                data.odd.append("time")
+            return days
         case "local_time":
             return decode_time(data)
         case "local_date_time":
@@ -250,7 +254,7 @@ def decode_scalar(name: str, data: Bytes) -> Any:
             if days is None or nanos is None:
                 return None
             if not -106_751 <= days <= 106_750:
-                raise WireError("beyond 64 bits of nanoseconds")
+                data.odd.append("time")
             return days * DAY + nanos
         case "big_integer":
             return decode_big_integer(data)
@@ -260,9 +264,11 @@ def decode_scalar(name: str, data: Bytes) -> Any:
     raise AssertionError(name)
 
 
-def fit(seconds: int, nanos: int) -> int:
-    if not 0 <= nanos < 10**9 or not -9_223_372_036 <= seconds <= 9_223_372_035:
-        raise WireError("beyond 64 bits of nanoseconds")
+def fit(seconds: int, nanos: int, odd: list[str]) -> int:
+    if not 0 <= nanos < 10**9:
+        raise WireError("nanoseconds")
+    if not -9_223_372_036 <= seconds <= 9_223_372_035:
+        odd.append("time")
     return seconds * 10**9 + nanos
 
 
@@ -276,25 +282,25 @@ def text(data: Bytes, n: int) -> str:
     try:
         joined.encode()
     except UnicodeEncodeError:
-        raise WireError("lone surrogate") from None
+        data.odd.append("text")
     return joined
 
 
-def utf8(raw: bytes) -> str:
+def utf8(raw: bytes, odd: list[str]) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError:
-        raise WireError("UTF-8") from None
+        odd.append("text")
+        return ""
 
 
 def decode_date(data: Bytes) -> int | None:
     year, month, day = data.number(4), data.number(1, signed=False), data.number(1, signed=False)
     if year == -(2**31) and month == 0x80:
         return None
-    days = days_of(year, month, day)
-    if not -(2**31) <= days < 2**31:
-        raise WireError("beyond 32 bits of days")
-    return days
+    if abs(year) > 999_999_999:
+        raise WireError("beyond LocalDate")
+    return days_of(year, month, day)
 
 
 def decode_time(data: Bytes) -> int | None:
@@ -429,9 +435,9 @@ def decode(node: t.DataType, data: Bytes) -> Any:
         case t.TimestampDataType():
             return decode_timestamp(node, data)
         case t.RowDataType() | t.ArrayDataType() | t.MapDataType():
-            return decode_binary(node, data.take(data.number(4)))
+            return decode_binary(node, data.take(data.number(4)), data.odd)
         case t.RawDataType():
-            inside = Bytes(data.take(data.number(4)))
+            inside = Bytes(data.take(data.number(4)), data.odd)
             value = decode(node.inner, inside)
             if inside.pos != len(inside.raw):
                 raise WireError("more in the frame")
@@ -469,14 +475,16 @@ def decode_nullable(node: t.NullableType, data: Bytes) -> Any:
 
 def decode_timestamp(node: t.TimestampDataType, data: Bytes) -> int:
     millis = data.number(8)
-    return millis if node.precision <= 3 else timestamp(millis, data.number(4), node.precision)
+    return millis if node.precision <= 3 else timestamp(millis, data.number(4), node.precision, data.odd)
 
 
-def timestamp(millis: int, nanos: int, precision: int) -> int:
+def timestamp(millis: int, nanos: int, precision: int, odd: list[str]) -> int:
     unit = 1000 if precision <= 6 else 1
     value, rest = divmod(millis * 10**6 + nanos, unit)
-    if rest or not 0 <= nanos < 10**6 or not -(2**63) + 10**6 <= value < 2**63 - 10**6:
-        raise WireError("not in the column's unit")
+    if not 0 <= nanos < 10**6:
+        raise WireError("nanoseconds")
+    if rest or not -(2**63) + 10**6 <= value < 2**63 - 10**6:
+        odd.append("time")
     return value
 
 
@@ -767,7 +775,7 @@ def slot_of(node: t.DataType, value: Any, offset: int, size: int) -> tuple[bytes
     return pointer(encode_binary(node, value))
 
 
-def decode_binary(node: t.DataType, raw: bytes) -> Any:
+def decode_binary(node: t.DataType, raw: bytes, odd: list[str]) -> Any:
     match node:
         case t.RowDataType():
             n = len(node.fields)
@@ -777,7 +785,7 @@ def decode_binary(node: t.DataType, raw: bytes) -> Any:
             value: dict[str, Any] = {"__kind": int.from_bytes(raw[:1], "big", signed=True)}
             for i, part in enumerate(node.fields):
                 null = raw[(i + 8) // 8] >> (i % 8) & 1
-                value[part.name] = None if null else read_slot(part.type, raw, header + 8 * i)
+                value[part.name] = None if null else read_slot(part.type, raw, header + 8 * i, odd)
             return value
         case t.ArrayDataType():
             n = little_at(raw, 0, 4)
@@ -787,15 +795,15 @@ def decode_binary(node: t.DataType, raw: bytes) -> Any:
                 raise WireError("array")
             nulls = [raw[4 + i // 8] >> (i % 8) & 1 for i in range(n)]
             return [
-                None if null else read_slot(node.element, raw, start + size * i)
+                None if null else read_slot(node.element, raw, start + size * i, odd)
                 for i, null in enumerate(nulls)
             ]
         case t.MapDataType():
             size = little_at(raw, 0, 4)
             if size < 4 or 8 + size > len(raw):
                 raise WireError("map")
-            keys = decode_binary(t.ArrayDataType(element=node.key), raw[4 : 4 + size])
-            values = decode_binary(t.ArrayDataType(element=node.value), raw[4 + size :])
+            keys = decode_binary(t.ArrayDataType(element=node.key), raw[4 : 4 + size], odd)
+            values = decode_binary(t.ArrayDataType(element=node.value), raw[4 + size :], odd)
             if len(keys) != len(values):
                 raise WireError("map")
             return list(zip(keys, values, strict=True))
@@ -808,7 +816,7 @@ def little_at(raw: bytes, at: int, n: int, signed: bool = False) -> int:
     return int.from_bytes(raw[at : at + n], "little", signed=signed)
 
 
-def read_slot(node: t.DataType, raw: bytes, at: int) -> Any:
+def read_slot(node: t.DataType, raw: bytes, at: int, odd: list[str]) -> Any:
     slot = raw[at : at + 8]
 
     def pointed() -> bytes:
@@ -831,7 +839,7 @@ def read_slot(node: t.DataType, raw: bytes, at: int) -> Any:
                 found = slot[: slot[7] & 0x7F]
             else:
                 found = pointed()
-            return utf8(found) if node.name == "string_data" else found
+            return utf8(found, odd) if node.name == "string_data" else found
         case t.Scalar(name="raw_data" | "bitmap"):
             return pointed()
         case t.Scalar():
@@ -849,8 +857,10 @@ def read_slot(node: t.DataType, raw: bytes, at: int) -> Any:
             offset = little_at(raw, at + 4, 4)
             if offset >= 2**31:
                 raise WireError("beyond the value")
-            return timestamp(little_at(raw, offset, 8, signed=True), little_at(raw, at, 4), node.precision)
-    return decode_binary(node, pointed())
+            return timestamp(
+                little_at(raw, offset, 8, signed=True), little_at(raw, at, 4), node.precision, odd
+            )
+    return decode_binary(node, pointed(), odd)
 
 
 # -- times in their parts ------------------------------------------------------------------------------------

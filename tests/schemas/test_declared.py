@@ -13,7 +13,7 @@ from statelift.schemas.declared import Declared, DeclaredClass
 from statelift.schemas.errors import PlanError
 from statelift.schemas.from_snapshot import TypeRules
 from statelift.schemas.snapshots import build
-from statelift.schemas.subclasses import may_be_unknown, subclasses_of, told
+from statelift.schemas.subclasses import may_be_undecoded, subclasses_of, told
 from statelift.schemas.type_syntax import parse_type
 
 
@@ -84,14 +84,14 @@ def test_another_state_names_the_subclass() -> None:
 def test_an_opaque_subclass_is_one_whose_rows_are_not_decoded() -> None:
     rules = TypeRules(kryo=2, declared=declared(Sub={"extends": "Base", "opaque": True}))
     node = rules.type_of(build.pojo("Base", {"b": build.scalar("Int")}))
-    assert may_be_unknown(node)
+    assert may_be_undecoded(node, wide_times=True)
     codec = Codec(compile_type(node))
     base, sub = bytes.fromhex("02 00 00000007"), bytes.fromhex("04 0003 537562 02 00 00000007 00 01")
     data, ends = np.frombuffer(base + sub, np.uint8), np.array([6, 6 + len(sub)])
     decoded, _, undecoded = codec.decode_most(data, np.array([0, 6]), ends)
     assert decoded.to_pylist() == [{"b": 7}, None]
-    assert undecoded.tolist() == [False, True]
-    with pytest.raises(DecodeError, match="not in the snapshot: Sub, at byte 6 of row 1; declare"):
+    assert undecoded.mask.tolist() == [False, True]
+    with pytest.raises(DecodeError, match="not in the snapshot: Sub, at byte 1 of row 1; declare"):
         codec.decode(data, np.array([0, 6]), ends)
     with pytest.raises(PlanError, match="declared opaque"):
         rules.declared.kryo("Sub")

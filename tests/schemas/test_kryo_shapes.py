@@ -7,6 +7,7 @@ The bytes of the examples are Flink's: from the known snapshots of 1.16 (Kryo 2)
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 from statelift.schemas import types as t
+from statelift.schemas.codec import ops
 from statelift.schemas.codec.codec import Codec, DecodeError
 from statelift.schemas.codec.kryo_shapes import BOXED
 from statelift.schemas.codec.shapes import compile_type
@@ -135,30 +137,92 @@ def test_a_string_that_came_before_is_read_and_written_again(version: int) -> No
     assert codec.decode_column(codec.encode(decoded)).equals(decoded)
 
 
+LISTS = ("java.util.ArrayList", "list<nullable<list<object>>>")
+OF_ARRAY_LIST = "01 00 6a6176612e7574696c2e41727261794c6973f4 01"
+BY = "636f6d2e61636d652e42f9"  # com.acme.By
+ORDER = "636f6d2e61636d652e4f726465f2"  # com.acme.Order
+
+
 @pytest.mark.parametrize(
-    "raw",
+    ("node", "raw", "reason", "class_name"),
     [
-        "57 01 01 01 00 636f6d2e61636d652e4f726465f2 01",  # an object of com.acme.Order
-        "57 01 02 01 00 6a6176612e7574696c2e41727261794c6973f4 01 00 0100 03",  # the same list once more
-        "57 01 01 030173",  # cut off
-        "58 01 00",
-        "00",
+        (kryo(2, *LIST), f"57 01 01 01 00 {ORDER} 01", ops.BAD_KRYO, "com.acme.Order"),
+        (kryo(5, *LIST), f"57 01 02 01 00 {ORDER} 01", ops.BAD_KRYO, "com.acme.Order"),
+        (kryo(5, *LIST), f"57 01 82 01 00 {ORDER} 00 01", ops.BAD_KRYO, "com.acme.Order"),
+        (kryo(2, *LIST), f"57 01 01 {OF_ARRAY_LIST} 00", ops.BAD_KRYO, "java.util.ArrayList"),
+        (kryo(2, *LIST), "57 01 01 4c 01 00", ops.BAD_KRYO, "java.util.BitSet"),
+        (kryo(2, *LIST), "57 01 01 60 01 00", ops.BAD_KRYO, "number 94 of Kryo's"),
+        (kryo(2, *LIST), "58 01 00", ops.BAD_KRYO, "number 86 of Kryo's"),
+        (kryo(2, *OPAQUE), "4c 01 00", ops.BAD_KRYO, "java.util.BitSet"),
+        (kryo(2, *LISTS), "57 01 02 57 01 01 03018271 57 03", ops.KRYO_REFERENCE, None),
+        (kryo(5, *LISTS), "57 01 03 57 01 02 03018271 57 03", ops.KRYO_REFERENCE, None),
+        (kryo(2, *TREE), f"57 01 01 00 {BY} 01 01 03016bb0 0902", ops.KRYO_COMPARATOR, "com.acme.By"),
+        (kryo(5, *TREE), f"57 01 02 01 00 {BY} 01 03016bb0 0902", ops.KRYO_COMPARATOR, "com.acme.By"),
+        (kryo(2, *LIST), "57 01 01 030173", ops.KRYO_SHAPE, None),  # cut off
+        (kryo(2, *LIST), "00", ops.KRYO_SHAPE, None),
     ],
 )
-def test_a_value_that_is_not_of_its_shape_is_left_undecoded(raw: str) -> None:
-    codec = Codec(compile_type(kryo(2, *LIST), alone=True))
-    good = bytes.fromhex("5701010301 73b0")
+def test_a_value_that_is_not_of_its_shape_is_left_undecoded(
+    node: t.KryoType, raw: str, reason: int, class_name: str | None
+) -> None:
+    """With the class that is not known: by its name, or its number among Kryo's."""
+    codec = Codec(compile_type(node, alone=True))
     data = bytes.fromhex(raw)
+    buffer = np.frombuffer(data, np.uint8)
+    values, stops, undecoded = codec.decode_most(buffer, np.array([0]), np.array([len(data)]))
+    assert values.to_pylist() == [None]
+    assert stops.tolist() == [len(data)]
+    assert undecoded.why() == {(reason, class_name): 1}
+    with pytest.raises(DecodeError, match=re.escape(ops.REASONS[reason])) as caught:
+        codec.decode_column(column(data))
+    assert class_name is None or f": {class_name}, at byte 0 of row 0" in str(caught.value)
+
+
+def test_the_rows_beside_it_are_read_and_all_are_written_as_they_were() -> None:
+    codec = Codec(compile_type(kryo(2, *LIST), alone=True))
+    good, data = bytes.fromhex("5701010301 73b0"), bytes.fromhex(f"57 01 01 01 00 {ORDER} 01")
     rows = column(good, data, good)
-    with pytest.raises(DecodeError, match="row 1"):
-        codec.decode_column(rows)
     buffer = np.frombuffer(good + data + good, np.uint8)
     ends = np.cumsum([len(good), len(data), len(good)])
     decoded, _, undecoded = codec.decode_most(buffer, np.concatenate([[0], ends[:-1]]), ends)
     assert decoded.to_pylist() == [STRINGS, None, STRINGS]
-    assert undecoded.tolist() == [False, True, False]
+    assert undecoded.mask.tolist() == [False, True, False]
     kept = pa.array([None, data, None], pa.binary())
     assert codec.encode_most(decoded, kept, np.array([True, False, True])).equals(rows)
+
+
+@pytest.mark.parametrize(("version", "count"), [(2, "01"), (5, "02")])
+def test_a_jdk_class_in_its_place_hides_nothing_that_follows(version: int, count: str) -> None:
+    """Its end is found, as that of a user's class is not."""
+    field = t.Field(name="list", type=kryo(version, *LIST))
+    node = t.TupleType(class_name="T", fields=(field, t.Field(name="n", type=t.scalar("int"))))
+    lists = bytes.fromhex(f"57 01 {count} {OF_ARRAY_LIST} {'00' if version == 2 else '01'}")
+    orders = bytes.fromhex(f"57 01 {count} 01 00 {ORDER} 01")
+    data = lists + bytes(4) + orders + bytes(4)
+    bounds = np.array([0, len(lists) + 4, len(data)])
+    codec = Codec(compile_type(node))
+    buffer = np.frombuffer(data, np.uint8)
+    values, _, undecoded = codec.decode_most(buffer, bounds[:-1], bounds[1:])
+    assert values.to_pylist() == [None, None]
+    assert undecoded.why() == {
+        (ops.BAD_KRYO, "java.util.ArrayList"): 1,
+        (ops.BAD_KRYO, "com.acme.Order"): 1,
+    }
+    assert codec.stops(buffer, bounds[:1], bounds[2:]).tolist() == bounds[1:2].tolist()
+    with pytest.raises(DecodeError, match=r"com\.acme\.Order"):
+        codec.stops(buffer, bounds[1:2], bounds[2:])
+
+
+def test_times_and_texts_in_it_say_what_reads_them() -> None:
+    """A far time is no shape that differs: ``wide_times`` reads it."""
+    node = t.ListType(element=kryo(5, "java.time.LocalDateTime", "local_date_time"))
+    far = bytes.fromhex("00000001 57 01 8f4e 0c 1f e8")  # 9999-12-31T23:00
+    buffer, ends = np.frombuffer(far, np.uint8), np.array([len(far)])
+    _, _, undecoded = Codec(compile_type(node)).decode_most(buffer, np.array([0]), ends)
+    assert undecoded.why() == {(ops.FAR_TIME, None): 1}
+    wide, _, undecoded = Codec(compile_type(node, wide_times=True)).decode_most(buffer, np.array([0]), ends)
+    assert not len(undecoded)
+    assert wide.to_pylist() == [[{"year": 9999, "month": 12, "day": 31, "nano_of_day": 23 * 3600 * 10**9}]]
 
 
 def test_kryo_in_the_middle_of_other_types_is_found_to_its_end() -> None:

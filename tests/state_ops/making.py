@@ -90,7 +90,7 @@ def _batch(state: Made, key: SerializerSnapshot, key_group: int | None) -> Entry
     table = KeyedTable(keyed_state_type(state.meta, node), _MAX_PARALLELISM, wide_times=True)
     raw = pa.array(list(state.entries), pa.large_binary())
     spans = Spans.of(raw)
-    keys, ends = Codec(compile_type(node, wide_times=True)).decode(
+    keys, ends, _ = Codec(compile_type(node, wide_times=True)).decode_most(
         spans.data, spans.starts, spans.ends, exact=False
     )
     groups = np.zeros(len(raw), np.int32) if stability(node) else table.key_groups(keys)
