@@ -111,10 +111,10 @@ class S3Store:
                 writer.write(data)
             return
         bucket, key = place(url)
+        # A bytearray goes as it is, not copied, though the stubs of boto do not say so.
+        body: Any = data if isinstance(data, bytearray) else bytes(data)
         with s3_errors(url, self._endpoint):
-            self._client.put_object(
-                Bucket=bucket, Key=key, Body=data if isinstance(data, bytearray) else bytes(data)
-            )
+            self._client.put_object(Bucket=bucket, Key=key, Body=body)
         self._stats.add("write", url, size)
 
     def open_write(self, url: str, held_bytes: int | None = None) -> StoreWriter:

@@ -43,10 +43,15 @@ class Upload:
         self._id = answer["UploadId"]
 
     def send(self, number: int, data: bytearray) -> CompletedPartTypeDef:
-        """Upload part ``number`` (from 1); the data is not copied."""
+        """Upload part ``number`` (from 1)."""
+        body: Any = data  # not copied, though the stubs of boto know of no bytearray
         with s3_errors(self._url, self._access.endpoint):
             answer = self._access.client.upload_part(
-                Bucket=self._bucket, Key=self._key, UploadId=self._id, PartNumber=number, Body=data
+                Bucket=self._bucket,
+                Key=self._key,
+                UploadId=self._id,
+                PartNumber=number,
+                Body=body,
             )
         self._access.stats.add("write", self._url, len(data))
         return {"PartNumber": number, "ETag": answer["ETag"]}
