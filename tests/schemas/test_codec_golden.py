@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from statelift.schemas import types as t
 from statelift.schemas.codec.codec import Codec, DecodeError
-from statelift.schemas.codec.shapes import compile_delimited, compile_type
+from statelift.schemas.codec.shapes import compile_delimited, compile_map_value, compile_type
 from statelift.schemas.errors import EncodeError, NameNotFoundError
 from statelift.schemas.from_avro import type_of_avro
 
@@ -332,3 +332,11 @@ def test_half_a_surrogate_pair_is_refused_by_name(raw: str) -> None:
     column = pa.array([bytes.fromhex(raw)], pa.large_binary())
     with pytest.raises(DecodeError, match="half of a surrogate pair"):
         Codec(compile_type(S("string"))).decode_column(column)
+
+
+@pytest.mark.parametrize(("name", "raw"), [("null", b"\0"), ("tuple0", b"\0\x2a"), ("void", b"\1")])
+def test_a_map_value_without_content_is_the_one_that_there_is(name: t.ScalarName, raw: bytes) -> None:
+    """``NullValue`` and ``Tuple0`` have one value each; of ``Void`` there is none."""
+    codec = Codec(compile_map_value(S(name)))
+    assert codec.encode(pa.nulls(1)).to_pylist() == [raw]
+    assert codec.decode_column(pa.array([raw, b"\1"], pa.large_binary())).null_count == 2
