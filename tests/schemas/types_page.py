@@ -128,7 +128,7 @@ def sql() -> Iterator[tuple[str, ...]]:
         "timestamp(3)": "`TimestampDataSerializer`", "array_data<int>": "`ArrayDataSerializer`",
         "map_data<string_data, long>": "`MapDataSerializer`, multisets", "days": "DATE in a row",
         "millis_of_day": "TIME in a row", "months": "INTERVAL YEAR TO MONTH in a row",
-        "day_time_millis": "INTERVAL DAY TO SECOND in a row", "raw_data": "VARIANT, and RAW of most serializers, in a row",
+        "day_time_millis": "INTERVAL DAY TO SECOND in a row", "raw_data": "VARIANT, most RAW in a row, `BinaryRowData`",
         "raw<int>": "`RawValueDataSerializer`",
         "rowdata {f0: raw<string>, f1: raw<void>}": "RAW of simple serializers (f1: data views) in a row",
     }  # fmt: skip
