@@ -61,6 +61,9 @@ def keyed_entries(state: KeyedState, table: pa.Table) -> list[Json]:
     if state.kind == "list":
         node = t.ListType(element=node)
     values = values_of(table, "value", node)
+    if str(node).startswith("list<raw<list[framing=rest]"):
+        # PyFlink's process mode: each byte array holds the elements of one flush.
+        values = [[one for flushed in value for one in flushed] for value in values]
     return [{**place, "value": value} for place, value in zip(places, values, strict=True)]
 
 
