@@ -28,7 +28,7 @@ from ..schemas.codec.shapes import compile_delimited, compile_map_value, compile
 from ..schemas.codec.undecoded import Undecoded
 from ..schemas.errors import EncodeError, FormatError, InputError, UnsupportedVersionError, Where
 from ..schemas.hashing import java_hash, key_groups, stability
-from ..schemas.subclasses import has_kryo_shape, may_be_undecoded
+from ..schemas.subclasses import has_many_forms, may_be_undecoded
 from .not_decoded import UNDECODED
 
 _TTL = "ttl_timestamp"
@@ -113,7 +113,7 @@ class KeyedTable:
         value = self.type.value
         if value is None:
             return False
-        return has_kryo_shape(value) or pa.types.is_null(self.schema.field("value").type)
+        return has_many_forms(value) or pa.types.is_null(self.schema.field("value").type)
 
     @cached_property
     def value_codec(self) -> Codec:

@@ -167,7 +167,7 @@ def normal(section: str, kind: str | None, entry: dict[str, Json], opaque: bool)
 def as_stored(value: Json) -> Json:
     """An expected value as it is in the bytes.
 
-    ``LongValue`` and ``StringValue`` are what is in them. A data view in an accumulator is the one byte of its
+    ``LongValue`` and ``StringValue`` are what is in them. A data view in an accumulator is nothing in its
     ``NullSerializer``. A processing-time attribute has its null bit set, and is zero to a getter of NOT NULL columns.
     """
     match value:
@@ -176,7 +176,7 @@ def as_stored(value: Json) -> Json:
         case {"$longvalue": inner} | {"$stringvalue": inner}:
             return inner
         case {"$raw": None}:
-            return {"$raw": "00"}
+            return None
         case {"$timestampdata": [0, 0]}:
             return None
         case {"$map": pairs}:
