@@ -47,7 +47,7 @@ ddl_option = click.option(
 )  # fmt: skip
 python_types_option = click.option(
     "--python-types", metavar="FILE",
-    help="A YAML file of PyFlink's type informations by uid and state, as Types.LONG(): process mode stores bytes.",
+    help="A YAML file of PyFlink's state descriptors by uid and state, as in the job: process mode stores bytes.",
 )  # fmt: skip
 wide_times_option = click.option(
     "--wide-times", is_flag=True,

@@ -51,7 +51,7 @@ def command(
         batches = _limited(found.batches(not_decoded=not_decoded), limit, advance)
         write(pa.RecordBatchReader.from_batches(found.schema, batches), target, snapshot.opener.stores)
     for line in not_decoded.lines():
-        click.echo(f"statelift: note: {line}", err=True)
+        click.echo(f"statelift: note: of what was read, {line}", err=True)
     return finish([operator])
 
 

@@ -10,15 +10,18 @@ from ..schemas.errors import InputError
 BATCH_BYTES = 16 << 20
 """Stored bytes that are read and changed at once where nothing limits it; more is not faster."""
 
-PROGRAM_BYTES = 320_000_000
-"""What Python, Arrow, DuckDB and the compiled kernels take themselves."""
+PROGRAM_BYTES = 340_000_000
+"""What Python, Arrow, DuckDB, the compiled kernels and the client of S3 take themselves."""
 
 LEAST_DATA_BYTES = 40_000_000
 """With less than this for the data, reading would be all overhead."""
 
-_HELD = 24
+_HELD = 32
 """Batches that are held at most between a reader and a writer: blocks read ahead and merged, columns and their
-bytes, what is being sorted and framed."""
+bytes, what is being sorted and framed; a quarter of them is for parts of files on their way to a store."""
+
+_WRITTEN_BYTES = 256 << 20
+"""Of all files that are written at once, what their writers may hold where nothing limits it."""
 
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
@@ -68,6 +71,11 @@ class Memory:
         """Stored bytes to read and change at once."""
         data = self.data_bytes
         return BATCH_BYTES if data is None else max(256 << 10, min(BATCH_BYTES, data // _HELD))
+
+    def writer_bytes(self, files: int) -> int:
+        """What the writer of each of ``files`` that are written at once may hold."""
+        data = self.data_bytes
+        return (_WRITTEN_BYTES if data is None else data // 4) // max(1, files)
 
 
 NO_LIMIT = Memory()

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from . import types as t
+from .from_simple import type_of_simple
 from .snapshots import (
     CollectionType,
     DecimalType,
     DistinctType,
     LogicalType,
     MapType,
+    RawType,
     RowField,
     RowType,
     StructuredType,
     TimestampType,
 )
+from .snapshots.names import inner
 
 _COMPACT_DECIMAL = 18
 _SCALARS: dict[str, t.ScalarName] = {
@@ -26,7 +29,7 @@ _SCALARS: dict[str, t.ScalarName] = {
 
 
 def type_of_logical(logical: LogicalType) -> t.DataType:
-    """The type of a field or element; RAW and VARIANT are their bytes."""
+    """The type of a field or element; VARIANT is its bytes, as is a RAW whose serializer is not known by its name."""
     match logical:
         case DecimalType():
             return decimal_type(logical.precision, logical.scale)
@@ -47,6 +50,9 @@ def type_of_logical(logical: LogicalType) -> t.DataType:
             return t.RowDataType(fields=_fields(_attributes(logical)))
         case DistinctType():
             return type_of_logical(logical.source_type)
+        case RawType() if logical.serializer_class is not None:
+            own = type_of_simple(inner(logical.serializer_class))
+            return t.scalar("raw_data") if isinstance(own, t.OpaqueType) else t.RawDataType(inner=own)
     if logical.type_root in _SCALARS:
         return t.scalar(_SCALARS[logical.type_root])
     return t.OpaqueType(class_name=logical.type_root, reason="no codec for this logical type")

@@ -1,14 +1,16 @@
 """PyFlink's type informations as texts, and how its coders lay values of them out (spec "serializers", 7).
 
 A state of a Python job in process mode is byte arrays to Flink: which coder wrote them only the job knows, so the
-user says it as the job does, ``Types.ROW_NAMED(['name', 'n'], [Types.STRING(), Types.INT()])``. Nothing is evaluated,
-and a pickle stays bytes.
+user says it as the job does, ``ValueStateDescriptor('last', Types.ROW_NAMED(['name', 'n'], [Types.STRING(),
+Types.INT()]))`` or the type alone. Nothing is evaluated, and a pickle stays bytes.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
 
 from . import types as t
 from .errors import PlanError
@@ -22,18 +24,53 @@ _SCALARS: dict[str, t.ScalarName] = {
 }  # fmt: skip
 
 
-def python_type(text: str) -> t.DataType:
-    """The layout that PyFlink's coder of a type information has. Raises PlanError for what is none."""
+PythonKind = Literal["value", "list", "map"]
+
+#: By the state descriptor its kind on the side of Python, and how many arguments come before its types.
+_DESCRIPTORS: dict[str, tuple[PythonKind, int]] = {
+    "ValueStateDescriptor": ("value", 1), "ReducingStateDescriptor": ("value", 2),
+    "AggregatingStateDescriptor": ("value", 2), "ListStateDescriptor": ("list", 1), "MapStateDescriptor": ("map", 1),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonState:
+    """What a state holds: of a list its element, of a map a MapType. ``kind`` is None where only a type was said."""
+
+    type: t.DataType
+    kind: PythonKind | None = None
+
+
+def python_state(text: str) -> PythonState:
+    """A state as its descriptor says it, or its type information alone. Raises PlanError for what is neither."""
     try:
-        return _type(ast.parse(text.strip(), mode="eval").body)
+        call = ast.parse(text.strip(), mode="eval").body
+        if _called(call) not in _DESCRIPTORS:
+            return PythonState(type=_type(call))
+        assert isinstance(call, ast.Call)
+        kind, before = _DESCRIPTORS[_called(call)]
+        types = call.args[before:]
+        if call.keywords or len(types) != (2 if kind == "map" else 1):
+            raise ValueError
+        return PythonState(type=_map(types) if kind == "map" else _type(*types), kind=kind)
     except (SyntaxError, ValueError, TypeError, IndexError, RecursionError, MemoryError):
-        raise PlanError(f"{text!r} is no type information of PyFlink", todo="write Types.STRING()") from None
+        what = "no state descriptor or type information of PyFlink"
+        raise PlanError(
+            f"{text!r} is {what}", todo="write ValueStateDescriptor('name', Types.STRING())"
+        ) from None
+
+
+def _called(node: ast.expr) -> str:
+    """The name of what is called, without its module; empty where nothing is."""
+    if not isinstance(node, ast.Call):
+        return ""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def _type(node: ast.expr) -> t.DataType:
     if not isinstance(node, ast.Call) or node.keywords:
         raise ValueError
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    name = _called(node)
     if name in _SCALARS and not node.args:
         return t.scalar(_SCALARS[name])
     rule = _RULES.get(name)

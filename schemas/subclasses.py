@@ -84,11 +84,15 @@ def may_be_undecoded(node: t.DataType, *, wide_times: bool) -> bool:
     return any(may_be_undecoded(child, wide_times=wide_times) for child in node.children())
 
 
-def has_kryo_shape(node: t.DataType) -> bool:
-    """Whether ``node`` holds decoded Kryo values: equal ones may have several forms in bytes."""
-    if isinstance(node, t.KryoType):
-        return node.shape is not None
-    return any(map(has_kryo_shape, node.children()))
+def has_many_forms(node: t.DataType) -> bool:
+    """Whether equal values may be other bytes: decoded Kryo values, and RAW in SQL rows, where a null has two forms."""
+    match node:
+        case t.KryoType():
+            return node.shape is not None
+        case t.RowDataType() | t.ArrayDataType() | t.MapDataType():
+            if any(isinstance(child, t.RawDataType) for child in node.children()):
+                return True
+    return any(map(has_many_forms, node.children()))
 
 
 def _pojos(node: t.DataType) -> Iterator[t.PojoType]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from ..io.keyed.entries import EntryBatch, Spans
 from ..io.operator_state import OperatorBackend, OperatorStateType, OperatorStateWriter
 from ..schemas.errors import EncodeError, PlanError, Where
-from ..schemas.subclasses import has_kryo_shape
+from ..schemas.subclasses import has_many_forms
 from .digest import Digest
 from .expressions import RowQuery, row_local_select, update_query, with_row_numbers
 from .not_decoded import UNDECODED
@@ -147,7 +147,7 @@ def rewrite(
         rows = _rows(transform.state, state, backend, subtask)
         kept, changed, values = transform.apply(rows)
         new = Spans.of(_encode(backend, state, rows, kept[changed], values))
-        if has_kryo_shape(state.value):
+        if has_many_forms(state.value):
             picked = kept[changed]
             old = _encode(backend, state, rows, picked, rows["value"].take(pa.array(picked)))
             new = kept_where_equal(raw.take(picked), Spans.of(old), new)

@@ -87,7 +87,7 @@ class Plan(_Model):
     )
     python_types: dict[str, dict[str, str]] = Field(
         default_factory=dict,
-        description="PyFlink's type informations by uid and state, as Types.LONG(): process mode does not store them",
+        description="PyFlink's state descriptors by uid and state, as in the job: process mode does not store types",
     )
     overwrite: bool = Field(default=False, description="replace a snapshot that stands at the target")
     memory_limit: str | None = Field(

@@ -15,7 +15,7 @@ from ..io.keyed.backend import KeyedBackend
 from ..io.keyed.canonical import CanonicalWriter
 from ..io.keyed.entries import EntryBatch, Window
 from ..io.keyed.header import KeyedBackendHeader, write_keyed_header
-from ..io.keyed.rocksdb import RocksDbWriter
+from ..io.keyed.rocksdb import FILE_BYTES, RocksDbWriter
 from ..io.memory import Memory
 from ..io.metadata import KeyGroupRange
 from ..io.sst.sst_file import ColumnFamily
@@ -37,6 +37,8 @@ RECORDS = ".statelift-"
 NUMBERS_PER_PIECE = 100_000
 #: Bytes of each state that are sorted at once, at least.
 _LEAST_SORTED = 4 << 20
+#: Bytes of an SST file, at least.
+_LEAST_FILE = 1 << 20
 #: Bytes of blocks that each state's writer holds, at least.
 _LEAST_BUFFER = 64 << 10
 
@@ -204,7 +206,7 @@ def _write_canonical(
 ) -> UnitResult:
     name = unit_name(job, unit)
     head = _header(backend) if unit.pieces == 1 else b""
-    with _open(job, name) as out:
+    with _open(job, name, memory.writer_bytes(1)) as out:
         if head:
             out.write(head)
         writer = CanonicalWriter(out=out, base=len(head))
@@ -231,10 +233,14 @@ def _write_rocksdb(
     first = unit.piece * NUMBERS_PER_PIECE + 1
     name = unit_name(job, unit)
     share = memory.batch_bytes // max(1, backend.state_count)
+    # Each state has a file open: where what is written is held in parts, many states make small files.
+    held = memory.writer_bytes(backend.state_count)
+    small = held < job.stores.least_held(job.target)
     writer = RocksDbWriter(
-        open_file=lambda local: _open(job, f"{name}-{local}"),
+        open_file=lambda local: _open(job, f"{name}-{local}", held),
         families=column_families(backend.header),
         numbers=iter(range(first, first + NUMBERS_PER_PIECE - 1)),
+        file_bytes=max(_LEAST_FILE, held) if small else FILE_BYTES,
         sort_bytes=max(_LEAST_SORTED, 4 * share),
         buffer_bytes=min(BUFFER_BYTES, max(_LEAST_BUFFER, share)),
     )
@@ -251,7 +257,7 @@ def _write_rocksdb(
     )  # fmt: skip
 
 
-def _open(job: Job, name: str) -> StoreWriter:
+def _open(job: Job, name: str, held_bytes: int) -> StoreWriter:
     url = job.file(name)
     job.written.add(url)
-    return job.stores.open_write(url)
+    return job.stores.open_write(url, held_bytes)

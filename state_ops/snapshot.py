@@ -144,6 +144,7 @@ class Operator:
         return state
 
     def _named_elements(self, state: OperatorStateType) -> OperatorStateType:
+        state = self.python.told_broadcast(self.meta.operator_id, state)
         for source in self.columns:
             rows = source.rows(self.meta.operator_id, state.name, state.value)
             state = replace(state, value=named(state.value, rows.value))
@@ -281,8 +282,8 @@ def open_snapshot(
     say: a YAML file, or what would stand in it. ``wide_times`` gives times of Java (Instant, LocalDate, …) as structs
     of their parts, which hold all of them; without it those beyond 64 bits of nanoseconds are an error.
     ``sql_plan`` is a compiled plan of Flink SQL (a path or URL), ``ddl`` a file of CREATE TABLE "operator"."state" (…):
-    they name the columns of SQL rows, which are f0, f1, … where neither does. ``python_types`` are PyFlink's type
-    informations by uid and state, for jobs in process mode: a YAML file, or what would stand in it.
+    they name the columns of SQL rows, which are f0, f1, … where neither does. ``python_types`` are PyFlink's state
+    descriptors by uid and state, for jobs in process mode: a YAML file, or what would stand in it.
     ``memory_limit``, as ``512MB``, is what the process may take while the snapshot is read (see :class:`Memory`).
 
     Raises StoreError where there is no ``_metadata``, FormatError where it is damaged, InputError for a limit that is

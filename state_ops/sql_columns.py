@@ -41,10 +41,20 @@ def named(node: t.DataType, rows: Sequence[Row]) -> t.DataType:
     def change(one: t.DataType) -> t.DataType:
         if not isinstance(one, t.RowDataType) or not t.is_numbered(one.fields) or not one.fields:
             return one
-        fit = [row for row in rows if [part.type for part in row] == [part.type for part in one.fields]]
-        return t.RowDataType(fields=fit[0]) if fit and _distinct(fit[0]) else one
+        types = [part.type for part in one.fields]
+        fit = [row for row in rows if [_erased(part.type) for part in row] == list(map(_erased, types))]
+        if not fit or not _distinct(fit[0]):
+            return one
+        return t.RowDataType(
+            fields=tuple(t.Field(name=part.name, type=kind) for part, kind in zip(fit[0], types, strict=True))
+        )
 
     return rebuilt(node, change, enter=lambda one: not isinstance(one, t.RowDataType))
+
+
+def _erased(node: t.DataType) -> t.DataType:
+    """``node`` with RAW as its bytes: what is in it only the snapshot says."""
+    return rebuilt(node, lambda one: t.scalar("raw_data") if isinstance(one, t.RawDataType) else one)
 
 
 def has_unnamed(node: t.DataType) -> bool:

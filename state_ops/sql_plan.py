@@ -249,7 +249,7 @@ def _buffers(node: Node, types: Sequence[t.DataType]) -> Row | None:
             return None
         names += [f"{call['name']}_{part}" if part else str(call["name"]) for part in parts]
     plain = len(types)
-    while plain and types[plain - 1] == t.scalar("raw_data"):
+    while plain and (types[plain - 1] == t.scalar("raw_data") or isinstance(types[plain - 1], t.RawDataType)):
         plain -= 1
     if plain == len(names) + 1 and types[plain - 1] == t.scalar("long"):
         names.append("count1")

@@ -122,7 +122,7 @@ class KeyedState(State):
 
     @property
     def kind(self) -> str:  # type: ignore[override]
-        return self.type.kind
+        return "value" if self.type.single else self.type.kind
 
     def _reads_to_opaque(self, value: t.DataType) -> bool:
         return self.kind != "list" and t.opaque_at_end(value)

@@ -28,7 +28,7 @@ from ..schemas.codec.shapes import compile_delimited, compile_map_value, compile
 from ..schemas.codec.undecoded import Undecoded
 from ..schemas.errors import EncodeError, FormatError, InputError, UnsupportedVersionError, Where
 from ..schemas.hashing import java_hash, key_groups, stability
-from ..schemas.subclasses import has_kryo_shape, may_be_undecoded
+from ..schemas.subclasses import has_many_forms, may_be_undecoded
 from .not_decoded import UNDECODED
 
 _TTL = "ttl_timestamp"
@@ -75,6 +75,11 @@ class KeyedTable:
         space = self.type.namespace
         return not (isinstance(space, t.Scalar) and space.name in ("void", "global_window"))
 
+    @property
+    def is_list(self) -> bool:
+        """Whether a value is a list. The bytes of a list of one element are those of the element."""
+        return self.type.kind == "list" and not self.type.single
+
     @cached_property
     def has_ttl(self) -> bool:
         return isinstance(self.type.value, t.TtlType)
@@ -86,7 +91,7 @@ class KeyedTable:
         value = self.type.value
         if value is None or not self.has_ttl:
             return False
-        return self.opaque is None or (self.type.kind != "list" and t.opaque_at_end(value))
+        return self.opaque is None or (not self.is_list and t.opaque_at_end(value))
 
     @cached_property
     def opaque(self) -> t.OpaqueType | None:
@@ -108,14 +113,14 @@ class KeyedTable:
         value = self.type.value
         if value is None:
             return False
-        return has_kryo_shape(value) or pa.types.is_null(self.schema.field("value").type)
+        return has_many_forms(value) or pa.types.is_null(self.schema.field("value").type)
 
     @cached_property
     def value_codec(self) -> Codec:
         value = self.type.value
         if value is None:
             return Codec(compile_timer(self.type.key, self.type.namespace, wide_times=self.wide_times))
-        if self.type.kind == "list":
+        if self.is_list:
             return Codec(compile_delimited(value, wide_times=self.wide_times))
         if self.type.kind == "map":
             return Codec(compile_map_value(value, wide_times=self.wide_times))

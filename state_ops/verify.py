@@ -17,7 +17,7 @@ from .snapshot import Operator, Snapshot
 from .states import BroadcastState
 from .verify_files import check_files, check_key_group_ranges
 from .verify_keyed import KeyedCheck
-from .verify_structure import check_channels, check_database
+from .verify_structure import check_channels, check_database, check_raw
 
 __all__ = ["Finding", "Tally", "verify"]
 
@@ -35,8 +35,9 @@ def verify(
 
     Every file that is referred to is there with its recorded size; headers parse; the subtasks' key-group ranges
     are Flink's; every entry, timer and list element decodes; keys stand in the key group of their hash, once;
-    broadcast copies agree; RocksDB's checksums fit, and its files each other; records in flight lie where they
-    should. ``tally`` is counted up, ``progress`` told of bytes read. Memory: a few batches, and 12 bytes for each
+    broadcast copies agree; RocksDB's checksums fit, and its files each other; records in flight and raw
+    operator state lie where they should. Of coordinator state only its length is checked: it is the source's own.
+    ``tally`` is counted up, ``progress`` told of bytes read. Memory: a few batches, and 12 bytes for each
     entry of one key group.
     """
     snapshot = snapshot.with_wide_times()
@@ -52,6 +53,7 @@ def verify(
         yield from _check_keyed(operator, tally, progress, batch_bytes)
         yield from _check_operator_state(operator, tally, progress)
         yield from check_channels(operator)
+        yield from check_raw(operator)
         yield from _problems(operator, lost)
 
 

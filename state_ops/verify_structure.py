@@ -7,13 +7,18 @@ from collections.abc import Iterator, Sequence
 
 from ..io.keyed.backend import KeyedBackend
 from ..io.keyed.rocksdb import key_group_bound
-from ..io.metadata import MergedInputChannelStateHandle, MergedResultSubpartitionStateHandle, SubtaskState
+from ..io.metadata import (
+    EmptySegmentFileStateHandle,
+    MergedInputChannelStateHandle,
+    MergedResultSubpartitionStateHandle,
+    SubtaskState,
+)
 from ..io.sst.manifest_read import Manifest, read_manifest
 from ..io.sst.table import SstTable
 from ..io.streams import StateStream
 from ..schemas.errors import StateliftError, StoreError, Where
 from ..schemas.wire import Reader
-from .findings import Finding, fault, of_error
+from .findings import Finding, fault, of_error, unchecked
 from .snapshot import Operator
 
 _HEADER = 4
@@ -77,6 +82,36 @@ def _check_blocks(table: SstTable, bounds: Sequence[bytes | None] | None) -> Non
     read = index.blocks(*bounds) if bounds is not None else range(0)
     table.check_blocks(index, range(read.start))
     table.check_blocks(index, range(read.stop, len(index)))
+
+
+def check_raw(operator: Operator) -> Iterator[Finding]:
+    """Whether the parts of raw operator state begin within its stream. What is in them, and in raw keyed state other
+    than timers, only the job knows: that it is not looked into is said."""
+    opened = set(operator.raw_timers) | {problem.error.where.subtask for problem in operator.problems}
+    for subtask in operator.meta.subtask_states:
+        where = Where(operator=operator.label, subtask=subtask.subtask_index)
+        if subtask.raw_keyed_state is not None and subtask.subtask_index not in opened:
+            yield unchecked(
+                "raw keyed state that is no timers is the job's own, and is not looked into", where
+            )
+        raw = subtask.raw_operator_state
+        if raw is None or isinstance(raw.stream, EmptySegmentFileStateHandle):
+            continue
+        try:
+            stream = operator.opener.open(raw.stream, "raw operator state")
+            size = stream.size
+        except StoreError:
+            continue  # said with the other files
+        for part in raw.state_name_to_partition_offsets:
+            for offset in part.offsets:
+                if not 0 <= offset <= size:
+                    here = Where(file=stream.name, state=part.state_name, offset=offset).within(where)
+                    yield fault(
+                        f"raw operator state begins outside of the {size:,} bytes of its stream", here
+                    )
+        yield unchecked(
+            f"raw operator state of {size:,} bytes is the job's own, and is not looked into", where
+        )
 
 
 def check_channels(operator: Operator) -> Iterator[Finding]:

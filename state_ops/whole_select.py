@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..io.keyed.backend import KeyedBackend
-from ..io.keyed.entries import EntryBatch, Window
+from ..io.keyed.entries import EntryBatch, Spans, Window
 from ..io.memory import Memory
 from ..io.metadata import KeyGroupRange
 from ..schemas.codec.undecoded import TODO, text
@@ -46,6 +47,11 @@ class _Select:
     def left_out(self) -> str:
         """The table of entries before whose values are not decoded."""
         return f"{self.before}_left_out"
+
+    @property
+    def forms(self) -> str:
+        """The table of entries before as they would be written, where that is not as they are."""
+        return f"{self.before}_forms"
 
     @property
     def nulls(self) -> str:
@@ -109,7 +115,9 @@ class WholeSelects:
                 tables[state] = f"read_{len(tables)}"
         selects = {select.state: select for select in self.selects.values()}
         operators = {id(state.operator): state.operator for state in tables}
-        extra = [name for one in self.selects.values() for name in (one.left_out, one.nulls, one.kept)]
+        extra = [
+            name for one in self.selects.values() for name in (one.left_out, one.forms, one.nulls, one.kept)
+        ]
         for table in (*tables.values(), *extra):
             self.database.create(table)
         for operator in operators.values():
@@ -118,7 +126,7 @@ class WholeSelects:
                 if state in selects:
                     _check_hashes(state, batch)
                     selects[state].read += Digest.of(batch)
-                    self._note_undecoded(selects[state], batch)
+                    self._look_at(selects[state], batch)
                 self.database.insert(tables[state], batch)
         return {state: partial(self.database.entries, table) for state, table in tables.items()}
 
@@ -141,9 +149,16 @@ class WholeSelects:
             )  # fmt: skip
         self._check_covered(select)
         self._check_undecoded(select)
+        # Equal values may have several forms in bytes: what is not changed keeps its own.
+        self.database.rows(
+            f"UPDATE {select.after} a SET value = b.value FROM {select.before} b JOIN {select.forms} f"
+            " USING (key_group, composite_key) WHERE (a.key_group, a.composite_key, a.value)"
+            " = (f.key_group, f.composite_key, f.value)"
+        )
 
-    def _note_undecoded(self, select: _Select, before: EntryBatch) -> None:
-        """Keep the entries whose values are not decoded. Raises PlanError for such a key: it cannot be written."""
+    def _look_at(self, select: _Select, before: EntryBatch) -> None:
+        """Keep the entries whose values are not decoded, or would be written otherwise. Raises PlanError for a key
+        that is not decoded: it cannot be written."""
         found = select.state.table.read(before)
         if len(found.keys):
             row, why = found.keys.first()
@@ -158,6 +173,12 @@ class WholeSelects:
             )
         if len(found.values):
             self.database.insert(select.left_out, before.take(found.values.mask))
+        if select.state.table.has_many_forms:
+            again = Spans.of(select.state.table.encode_values(found.rows))
+            written = EntryBatch(key_groups=before.key_groups, keys=before.keys, values=again)
+            same = np.asarray(pc.equal(again.to_arrow(), before.values.to_arrow()))
+            if not same.all():
+                self.database.insert(select.forms, written.take(~same))
 
     def _note_nulls(self, select: _Select, rows: pa.RecordBatch, made: EntryBatch) -> None:
         if not select.state.table.may_be_undecoded:

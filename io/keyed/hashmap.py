@@ -25,8 +25,8 @@ __all__ = ["HeapState", "read_hashmap"]
 
 _MOST_GROUPS = 4096
 _GROUPS_BYTES = 1 << 20
-"""Key groups of less than this, divided by the states, are read together: a program has room for all that so many
-bytes can hold of each state."""
+"""Key groups of less than this, divided by the states, are read together, and of an eighth of a batch: a program has
+room for all that so many bytes can hold of each state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,8 @@ def read_hashmap(
     not know, cannot be stepped over: what stands before it in its key group and all other key groups come first, then
     UnsupportedVersionError, unless nothing that is wanted is lost.
     """
-    reader = _Reader(stream=stream, states=states, wanted=wanted)
+    most = min(_GROUPS_BYTES, batch_bytes // 8) // max(1, len(states))
+    reader = _Reader(stream=stream, states=states, wanted=wanted, together=most)
     for piece in pieces(stream, regions, compressed=compressed, chunk_bytes=batch_bytes, raw_head=4):
         yield from reader.piece(piece)
     if reader.lost is not None:
@@ -84,6 +85,7 @@ class _Reader:
     stream: StateStream
     states: Sequence[HeapState]
     wanted: frozenset[int] | None
+    together: int
     marked: dict[int, _Marked] = field(default_factory=dict)
     order: list[int] = field(default_factory=list)
     groups: GroupProgram | None = None
@@ -109,7 +111,7 @@ class _Reader:
             if number < done or region.key_group == self.closed:
                 continue
             if whole and self.order and number >= slow:
-                last = _end_of_run(piece.bounds, number, _GROUPS_BYTES // len(self.states))
+                last = _end_of_run(piece.bounds, number, self.together)
                 groups = self._groups(data, piece, number, last)
                 if groups is not None:
                     done = last

@@ -125,6 +125,9 @@ def _entries(batches: Iterator[pa.RecordBatch], prefix: int, name: str) -> Itera
 _LEAST_RUN = 4 << 20
 """Bytes of entries that are held until some are sorted."""
 
+FILE_BYTES = 64 << 20
+"""The size of an SST file, as RocksDB's own."""
+
 #: Opens a file of the database for writing by its local name.
 OpenFile = Callable[[str], StoreWriter]
 
@@ -141,7 +144,7 @@ class RocksDbWriter:
     open_file: OpenFile
     families: Mapping[int, ColumnFamily]
     numbers: Iterator[int]
-    file_bytes: int = 64 << 20
+    file_bytes: int = FILE_BYTES
     sort_bytes: int = 64 << 20
     buffer_bytes: int = BUFFER_BYTES
     _writers: dict[int, _FamilyWriter] = field(default_factory=dict)

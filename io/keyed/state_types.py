@@ -29,7 +29,8 @@ _KINDS = {
 class KeyedStateType:
     """What the header says of one state, as types. ``kind`` is value, list, map, reducing, aggregating or timer.
 
-    ``value`` is the type of the value, of the element (list) or of the user value (map); None for timers.
+    ``value`` is the type of the value, of the element (list) or of the user value (map); None for timers. A list
+    state that is ``single`` has one element for each key and is shown as that, as PyFlink's value states.
     """
 
     name: str
@@ -38,6 +39,7 @@ class KeyedStateType:
     namespace: t.DataType
     map_key: t.DataType | None = None
     value: t.DataType | None = None
+    single: bool = False
 
     def nodes(self) -> tuple[t.DataType, ...]:
         """All types of the state."""

@@ -108,7 +108,8 @@ def _locate(path: str, base_url: str, path_map: PathMap, exists: Exists | None) 
 
 
 def _mapped(path: str, path_map: PathMap) -> str | None:
-    """``path`` with the longest prefix of whole folders replaced; ``file:/x`` and ``/x`` are one."""
+    """``path`` with the longest prefix of whole folders replaced; ``file:/x`` and ``/x`` are one, and so are S3's
+    schemes."""
     plain = _plain(path)
     matches = [(_plain(old), new) for old, new in path_map]
     matches = [(old, new) for old, new in matches if plain == old or plain.startswith(old.rstrip("/") + "/")]
@@ -119,9 +120,11 @@ def _mapped(path: str, path_map: PathMap) -> str | None:
 
 
 def _plain(path: str) -> str:
-    """A local path without its scheme and doubled slashes; the path of another scheme as it stands."""
+    """A local path without its scheme and doubled slashes; the path of another scheme as it stands, S3's as ``s3``."""
     local = re.fullmatch(r"(?:file:)?(?://(?=/))?(/.*)", path, re.DOTALL)
-    return re.sub("/+", "/", local[1]).rstrip("/") or "/" if local else path.rstrip("/")
+    if local:
+        return re.sub("/+", "/", local[1]).rstrip("/") or "/"
+    return re.sub("^s3[anp]://", "s3://", path).rstrip("/")
 
 
 def _around(path: str, base_url: str) -> Iterator[str]:

@@ -77,8 +77,8 @@ class Store(Protocol):
     def put(self, url: str, data: Bytes) -> None:
         """Write a whole file; it appears at once or not at all."""
 
-    def open_write(self, url: str) -> StoreWriter:
-        """A writer that replaces the file at ``url`` when it is closed."""
+    def open_write(self, url: str, held_bytes: int | None = None) -> StoreWriter:
+        """A writer that replaces the file at ``url`` when it is closed, and holds about ``held_bytes`` if it can."""
 
     def copy(self, src: str, dst: str) -> None:
         """Copy a file inside the store."""

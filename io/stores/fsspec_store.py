@@ -34,6 +34,10 @@ _PACKAGES = {
     "sftp": "paramiko",
     "ssh": "paramiko",
 }
+_NEEDS = {
+    "hdfs": "install Hadoop's client, and set HADOOP_HOME and CLASSPATH so that its libhdfs is found, or use webhdfs"
+}
+"""What a scheme needs besides a package."""
 _COPY_BYTES = 8 * 1024 * 1024
 
 
@@ -71,7 +75,8 @@ def _connect(root: str, scheme: str) -> Any:
         ) from error
     except Exception as error:
         raise StoreError(
-            f"no connection to {root} ({_short(error)})", todo="check the URL and the credentials"
+            f"no connection to {root} ({_short(error)})",
+            todo=_NEEDS.get(scheme, "check the URL and the credentials"),
         ) from error
 
 
@@ -98,7 +103,10 @@ class FsspecStore:
     def exists(self, url: str) -> bool:
         self._stats.add("size", url)
         with _errors(url):
-            return bool(self._fs.isfile(self._strip(url)))
+            try:  # fsspec's own ``isfile`` says False of a store that fails
+                return bool(self._fs.info(self._strip(url))["type"] == "file")
+            except (FileNotFoundError, NotADirectoryError):
+                return False
 
     def read(self, url: str, start: int, length: int | None) -> bytes:
         check_range(url, start, length)
@@ -132,7 +140,7 @@ class FsspecStore:
         with self.open_write(url) as writer:
             writer.write(data)
 
-    def open_write(self, url: str) -> StoreWriter:
+    def open_write(self, url: str, held_bytes: int | None = None) -> StoreWriter:
         return _FsspecWriter(self._fs, require_file_url(url), self._strip(url), self._stats)
 
     def copy(self, src: str, dst: str) -> None:

@@ -87,7 +87,7 @@ class LocalStore:
         with self.open_write(url) as writer:
             writer.write(data)
 
-    def open_write(self, url: str) -> StoreWriter:
+    def open_write(self, url: str, held_bytes: int | None = None) -> StoreWriter:
         return _LocalWriter(require_file_url(url), self._stats)
 
     def copy(self, src: str, dst: str) -> None:

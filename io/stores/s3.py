@@ -111,13 +111,15 @@ class S3Store:
                 writer.write(data)
             return
         bucket, key = place(url)
+        # A bytearray goes as it is, not copied, though the stubs of boto do not say so.
+        body: Any = data if isinstance(data, bytearray) else bytes(data)
         with s3_errors(url, self._endpoint):
-            self._client.put_object(Bucket=bucket, Key=key, Body=bytes(data))
+            self._client.put_object(Bucket=bucket, Key=key, Body=body)
         self._stats.add("write", url, size)
 
-    def open_write(self, url: str) -> StoreWriter:
+    def open_write(self, url: str, held_bytes: int | None = None) -> StoreWriter:
         place(url)
-        return S3Writer(self._access, url, lambda data: self.put(url, data))
+        return S3Writer(self._access, url, lambda data: self.put(url, data), held_bytes)
 
     def copy(self, src: str, dst: str) -> None:
         size = self.size(src)

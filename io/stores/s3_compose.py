@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING
 
 from .base import Store
 from .s3_client import S3Access
-from .s3_write import Upload
+from .s3_write import MIN_PART_BYTES, Upload
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.type_defs import CompletedPartTypeDef
-
-MIN_PART_BYTES = 5 * 1024 * 1024
-"""The least that S3 takes as a part; also what an object must exceed for a range of it to be copied."""
 
 MAX_PARTS = 10_000
 

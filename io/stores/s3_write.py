@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 PART_BYTES = 8 * 1024 * 1024
 """Size of the first parts, and the largest object that is written in one request."""
 
+MIN_PART_BYTES = 5 * 1024 * 1024
+"""The least that S3 takes as a part, but for the last; also what an object must exceed for a range of it to be copied.
+"""
+
 IN_FLIGHT = 2
 """Parts of one object that go up while the next is filled: more would only hold memory, since nothing here makes
 bytes faster than two connections take them."""
@@ -40,9 +44,14 @@ class Upload:
 
     def send(self, number: int, data: bytearray) -> CompletedPartTypeDef:
         """Upload part ``number`` (from 1)."""
+        body: Any = data  # not copied, though the stubs of boto know of no bytearray
         with s3_errors(self._url, self._access.endpoint):
             answer = self._access.client.upload_part(
-                Bucket=self._bucket, Key=self._key, UploadId=self._id, PartNumber=number, Body=bytes(data)
+                Bucket=self._bucket,
+                Key=self._key,
+                UploadId=self._id,
+                PartNumber=number,
+                Body=body,
             )
         self._access.stats.add("write", self._url, len(data))
         return {"PartNumber": number, "ETag": answer["ETag"]}
@@ -88,7 +97,9 @@ class Upload:
 class S3Writer(StoreWriter):
     """Holds the part being filled and those in flight; ``put`` writes a small object."""
 
-    def __init__(self, access: S3Access, url: str, put: Callable[[Bytes], None]) -> None:
+    def __init__(
+        self, access: S3Access, url: str, put: Callable[[Bytes], None], held_bytes: int | None
+    ) -> None:
         self._access = access
         self._url = url
         self._put = put
@@ -97,6 +108,10 @@ class S3Writer(StoreWriter):
         self._running: deque[Future[CompletedPartTypeDef]] = deque()
         self._done: list[CompletedPartTypeDef] = []
         self._open = True
+        self._first_part, self._in_flight = PART_BYTES, IN_FLIGHT
+        if held_bytes is not None and held_bytes < PART_BYTES * (1 + IN_FLIGHT):
+            self._first_part = MIN_PART_BYTES
+            self._in_flight = max(0, min(IN_FLIGHT, held_bytes // MIN_PART_BYTES - 1))
 
     def write(self, data: Bytes) -> None:
         if not self._open:
@@ -133,13 +148,15 @@ class S3Writer(StoreWriter):
         self._buffer = bytearray()
 
     def _part_bytes(self) -> int:
-        return PART_BYTES << (len(self._done) + len(self._running)) // PARTS_PER_SIZE
+        return self._first_part << (len(self._done) + len(self._running)) // PARTS_PER_SIZE
 
     def _send(self) -> None:
         if self._upload is None:
             self._upload = Upload(self._access, self._url)
-        while len(self._running) >= IN_FLIGHT:
+        while len(self._running) > max(0, self._in_flight - 1):
             self._done.append(self._running.popleft().result())
         number = len(self._done) + len(self._running) + 1
         self._running.append(self._access.pool.submit(self._upload.send, number, self._buffer))
         self._buffer = bytearray()
+        if not self._in_flight:
+            self._done.append(self._running.popleft().result())

@@ -13,6 +13,7 @@ from .fsspec_store import FsspecStore
 from .local import LocalStore
 from .ranges import PIECE_BYTES, Range, cut, plan, split
 from .s3 import S3Store
+from .s3_write import MIN_PART_BYTES
 from .stats import StoreStats
 from .urls import normalize, normalize_prefix, parse
 
@@ -112,10 +113,18 @@ class Stores:
         url = normalize(url)
         self._store(url).put(url, data)
 
-    def open_write(self, url: str) -> StoreWriter:
-        """A writer that replaces the file at ``url`` when it is closed; until then nothing is visible."""
+    def open_write(self, url: str, held_bytes: int | None = None) -> StoreWriter:
+        """A writer that replaces the file at ``url`` when it is closed; until then nothing is visible.
+
+        A writer to S3 holds parts of the file in memory: three of 8 MiB, or what ``held_bytes`` has room for, which is
+        one of 5 MiB at least. Others hold little, or what their package holds.
+        """
         url = normalize(url)
-        return self._store(url).open_write(url)
+        return self._store(url).open_write(url, held_bytes)
+
+    def least_held(self, url: str) -> int:
+        """What a writer to ``url`` may hold however little it is given: on S3 a part."""
+        return MIN_PART_BYTES if parse(url).scheme == "s3" else 0
 
     def copy(self, src: str, dst: str) -> None:
         """Copy a file, inside the store where both are in the same one."""

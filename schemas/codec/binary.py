@@ -6,6 +6,7 @@ middle. Rows have ``__kind`` (``RowKind``) as their first field.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -108,6 +109,12 @@ def _field(builder: Builder, node: t.DataType) -> Shape:
             return compile_timestamp(builder, node, ops.B_TIMESTAMP, ops.B_WIDE_TIMESTAMP, ops.B_8)
         case t.RowDataType() | t.ArrayDataType() | t.MapDataType():
             return compile_binary(builder, node, nested=True)
+        case t.RawDataType():
+            builder.emit(ops.B_FRAME)
+            shape = builder.node(node.inner)
+            builder.emit(ops.B_UNFRAME)
+            # Flink hands a value without content to its serializer, and does not set the null bit.
+            return replace(shape, present=True) if isinstance(shape, NullShape) else shape
     return _bytes(builder, pa.binary(), text=False, inline=False)
 
 

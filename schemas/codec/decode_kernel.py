@@ -19,6 +19,7 @@ from .binary_kernels import (
     LOOP,
     START,
     STOP,
+    find_bytes,
     open_elements,
     open_value,
 )
@@ -539,6 +540,26 @@ def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, reasons,
                     reason = ops.TRAILING
                     break
                 depth -= 1
+                end = word(stack, depth * _F + STOP)
+            elif op == ops.B_FRAME:
+                if depth >= ops.STACK:
+                    reason = ops.DEEP
+                    break
+                p, n = find_bytes(buf, stack, depth, np.int64(0))
+                if n < 0:
+                    reason = ops.BAD_BINARY
+                    break
+                set_word(stack, depth * _F + START, pos)
+                set_word(stack, depth * _F + STOP, end)
+                depth += 1
+                pos = p
+                end = p + n
+            elif op == ops.B_UNFRAME:
+                if pos != end:
+                    reason = ops.TRAILING
+                    break
+                depth -= 1
+                pos = word(stack, depth * _F + START)
                 end = word(stack, depth * _F + STOP)
             elif op == ops.B_ROW:
                 if depth >= ops.STACK:

@@ -53,7 +53,7 @@ class _Planner:
         """Take in ``array`` for ``shape``; rows where ``present`` is False lie below a null and are placeholders."""
         if isinstance(shape, NullShape):
             if shape.valid >= 0:
-                self.values[shape.valid] = np.zeros(len(array), np.uint8)
+                self.values[shape.valid] = np.full(len(array), shape.present, np.uint8)
             return
         valid = _flags(array)
         if shape.valid >= 0:

@@ -24,6 +24,7 @@ from .binary_kernels import (
     START,
     VALUES,
     finish_value,
+    put_slot,
     start_elements,
 )
 from .give_kernels import give_bytes, give_value
@@ -343,6 +344,15 @@ def encode(code, pool, rows, out, offsets, mem, head, base, failure):
                 depth -= 1
                 start = word(stack, depth * _F + BASE)
                 store_i4(out, start, at - start - 4)
+            elif op == ops.B_FRAME:
+                if depth >= ops.STACK:
+                    reason = ops.DEEP
+                    break
+                set_word(stack, depth * _F + BASE, at)
+                depth += 1
+            elif op == ops.B_UNFRAME:
+                depth -= 1
+                at = put_slot(out, stack, depth, at, word(stack, depth * _F + BASE))
             elif op == ops.B_ROW:
                 header = (a + 8 + 63) >> 6 << 3
                 total = header + (a << 3)

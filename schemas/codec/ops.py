@@ -54,6 +54,7 @@ B_ARRAY, B_ARRAY_NEXT = _next(2)  # soff, target behind the loop, bytes of an el
 B_ELEMENT_BIT = next(_number)  # svalid, target of the null path, -, own
 B_MAP, B_MAP_KEYS, B_MAP_VALUES = _next(3)  # soff, -, -, nested; target, bytes of an element
 B_END = next(_number)  # the row or map is done
+B_FRAME, B_UNFRAME = _next(2)  # what the slot points at is a value of another serializer
 MARK = next(_number)  # slot of 8 bytes: the position itself, for callers that cut a value in pieces
 
 # From here on each instruction is a value by itself, in groups that the kernels tell by their last one.

@@ -86,7 +86,10 @@ class KryoRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NullShape(Shape):
-    """Nothing stored: every element is null."""
+    """Nothing stored: every element is null. ``present`` is what is written where a flag can tell: the one value that
+    there is, or a null."""
+
+    present: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -484,10 +484,14 @@ def compile_delimited(element: t.DataType, *, wide_times: bool = False) -> Progr
 def compile_map_value(node: t.DataType, *, wide_times: bool = False) -> Program:
     """The program of a MapState's value: an is-null byte, then the user value (spec 5.4, MAP).
 
-    From the heap, Flink has the user's serializer write the null behind the flag too, and does not read that.
+    From the heap, Flink has the user's serializer write the null behind the flag too, and does not read that. Of
+    ``NullValue`` and ``Tuple0`` there is one value, which is what is written: a column does not tell it from a null.
     """
     builder = Builder(wide_times=wide_times)
-    return builder.finish(builder.flagged(lambda: _whole(builder, node, True), 1, ops.TO_END))
+    shape = builder.flagged(lambda: _whole(builder, node, True), 1, ops.TO_END)
+    if isinstance(shape, NullShape) and node in (t.scalar("null"), t.scalar("tuple0")):
+        shape = replace(shape, present=True)
+    return builder.finish(shape)
 
 
 def compile_timer(key: t.DataType, namespace: t.DataType, *, wide_times: bool = False) -> Program:

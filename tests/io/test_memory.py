@@ -33,7 +33,7 @@ def test_what_is_no_size_is_refused(text: str) -> None:
 
 
 def test_too_little_is_refused_with_what_is_enough() -> None:
-    with pytest.raises(InputError, match=r"limit of 200MB is too small.*give 360MB or more"):
+    with pytest.raises(InputError, match=r"limit of 200MB is too small.*give 380MB or more"):
         Memory.of("200MB")
     assert Memory.of(LEAST).data_bytes == LEAST_DATA_BYTES
 
@@ -43,20 +43,25 @@ def test_without_a_limit_batches_have_their_usual_size_however_many_share() -> N
 
 
 def test_a_limit_is_shared_out() -> None:
-    one = Memory.of("520MB")
+    one = Memory.of("540MB")
     two = one.share(2)
     assert two.data_bytes == 100_000_000
     assert two.batch_bytes * 2 == pytest.approx(one.batch_bytes, abs=2)
 
 
+def test_writers_share_a_quarter() -> None:
+    assert Memory.of("540MB").writer_bytes(5) == 10_000_000
+    assert Memory.of(None).writer_bytes(1) == 256 << 20
+
+
 def test_there_are_no_more_workers_than_there_is_memory_for() -> None:
     assert Memory.of(None).workers(64) == 64
-    assert Memory.of("1GB").workers(64) == 17
+    assert Memory.of("1GB").workers(64) == 16
     assert Memory.of(LEAST).workers(64) == 1
 
 
 def test_what_is_held_whole_is_refused_above_the_limit() -> None:
-    held = Held(Memory.of("420MB"), "a list")
+    held = Held(Memory.of("440MB"), "a list")
     held.add(60_000_000)
     with pytest.raises(InputError, match=r"a list is held in memory whole.*100,000,000 bytes"):
         held.add(60_000_000)

@@ -90,6 +90,13 @@ def test_a_prefix_is_mapped_however_a_local_path_is_written(path: str, old: str)
     assert url_of(resolve(a_file(path), BASE, [(old, "s3://b/new")])) == "s3://b/new/shared/f"
 
 
+@pytest.mark.parametrize("scheme", ["s3", "s3a", "s3n", "s3p"])
+@pytest.mark.parametrize("old", ["s3://old/ckpt", "s3a://old/ckpt/"])
+def test_a_prefix_is_mapped_whichever_scheme_of_s3_a_path_has(scheme: str, old: str) -> None:
+    path = f"{scheme}://old/ckpt/shared/f"
+    assert url_of(resolve(a_file(path), BASE, [(old, "/new")])) == "/new/shared/f"
+
+
 def test_the_longest_prefix_of_whole_folders_counts() -> None:
     path_map = [("s3://a", "s3://short"), ("s3://a/b", "s3://long"), ("s3://a/bc/d", "s3://other")]
     assert url_of(resolve(a_file("s3://a/b/f"), BASE, path_map)) == "s3://long/f"

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 from statelift.io.stores import Stores
 from statelift.schemas.errors import StoreError, UnexpectedEndError
 
@@ -110,6 +111,22 @@ def test_a_missing_package_is_named(
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(StoreError, match=f"needs the package {package}; pip install {package}"):
         Stores().read(url)
+
+
+def test_without_hadoops_library_what_hdfs_needs_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HADOOP_HOME", "ARROW_LIBHDFS_DIR", "CLASSPATH"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(StoreError, match=r"no connection to hdfs://name.*HADOOP_HOME and CLASSPATH"):
+        Stores().read("hdfs://name/file")
+
+
+def test_a_store_that_fails_is_not_a_file_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: MemoryFileSystem, path: str) -> None:
+        raise ConnectionError("no route")
+
+    monkeypatch.setattr(MemoryFileSystem, "info", fails)
+    with pytest.raises(StoreError, match=r"the store fails \(ConnectionError: no route\)"):
+        Stores().exists("memory://box/file")
 
 
 def test_an_unknown_scheme_is_named() -> None:

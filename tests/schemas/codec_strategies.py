@@ -127,9 +127,19 @@ _binary_decimals = decimals.map(
         precision=d.precision, scale=d.scale, storage="long" if d.precision <= 18 else "bytes"
     )
 )
+#: RAW in rows: values of serializers of their own.
+_RAW = [
+    *map(t.scalar, ("int", "string", "string_value", "bytes", "local_date", "big_integer", "double")),
+    t.ListType(element=t.scalar("string"), flavour="array", element_flag="is_present"),
+]
 binary_types: st.SearchStrategy[t.DataType] = _binary(
     st.recursive(
-        st.sampled_from(BINARY_SCALARS).map(t.scalar) | _binary_decimals | timestamps, _binary, max_leaves=4
+        st.sampled_from(BINARY_SCALARS).map(t.scalar)
+        | _binary_decimals
+        | timestamps
+        | st.sampled_from(_RAW).map(lambda inner: t.RawDataType(inner=inner)),
+        _binary,
+        max_leaves=4,
     )
 )
 

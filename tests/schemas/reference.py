@@ -760,6 +760,8 @@ def slot_of(node: t.DataType, value: Any, offset: int, size: int) -> tuple[bytes
             return pointer(raw)
         case t.Scalar(name="raw_data" | "bitmap"):
             return pointer(value)
+        case t.RawDataType():
+            return pointer(encode(node.inner, value))
         case t.Scalar():
             return pad(little(value, width(node)))[:size], b""
         case t.DecimalType():
@@ -842,6 +844,12 @@ def read_slot(node: t.DataType, raw: bytes, at: int, odd: list[str]) -> Any:
             return utf8(found, odd) if node.name == "string_data" else found
         case t.Scalar(name="raw_data" | "bitmap"):
             return pointed()
+        case t.RawDataType():
+            inside = Bytes(pointed(), odd)
+            value = decode(node.inner, inside)
+            if inside.pos != len(inside.raw):
+                raise WireError("more in the frame")
+            return value
         case t.Scalar():
             return little_at(raw, at, width(node), signed=True)
         case t.DecimalType():

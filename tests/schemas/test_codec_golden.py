@@ -8,9 +8,12 @@ import pyarrow as pa
 import pytest
 from statelift.schemas import types as t
 from statelift.schemas.codec.codec import Codec, DecodeError
-from statelift.schemas.codec.shapes import compile_delimited, compile_type
+from statelift.schemas.codec.shapes import compile_delimited, compile_map_value, compile_type
 from statelift.schemas.errors import EncodeError, NameNotFoundError
 from statelift.schemas.from_avro import type_of_avro
+from statelift.schemas.from_logical import type_of_logical
+from statelift.schemas.snapshots import RawType
+from statelift.schemas.type_syntax import parse_type
 
 from .codec_strategies import plain
 
@@ -332,3 +335,62 @@ def test_half_a_surrogate_pair_is_refused_by_name(raw: str) -> None:
     column = pa.array([bytes.fromhex(raw)], pa.large_binary())
     with pytest.raises(DecodeError, match="half of a surrogate pair"):
         Codec(compile_type(S("string"))).decode_column(column)
+
+
+@pytest.mark.parametrize(("name", "raw"), [("null", b"\0"), ("tuple0", b"\0\x2a"), ("void", b"\1")])
+def test_a_map_value_without_content_is_the_one_that_there_is(name: t.ScalarName, raw: bytes) -> None:
+    """``NullValue`` and ``Tuple0`` have one value each; of ``Void`` there is none."""
+    codec = Codec(compile_map_value(S(name)))
+    assert codec.encode(pa.nulls(1)).to_pylist() == [raw]
+    assert codec.decode_column(pa.array([raw, b"\1"], pa.large_binary())).null_count == 2
+
+
+#: A row of two fields: the null bits, an INT, and what points at the bytes of a RAW, which begin at 24.
+RAW_ROW = "{size} 00 {nulls} 000000000000 0700000000000000 {slot} {raw}"
+
+
+@pytest.mark.parametrize(
+    ("inner", "size", "slot", "raw", "value"),
+    [
+        ("string", "00000020", "0300000018000000", "0361620000000000", "ab"),
+        ("long", "00000020", "0800000018000000", "0000000000000005", 5),
+        ("void", "00000020", "0100000018000000", "0000000000000000", None),
+    ],
+)
+def test_raw_in_a_row_is_what_its_serializer_wrote(
+    inner: t.ScalarName, size: str, slot: str, raw: str, value: Any
+) -> None:
+    """Flink writes the byte of ``NullSerializer`` (a data view in an accumulator), and does not set the null bit."""
+    logical = RawType(
+        class_name="com.acme.X",
+        serializer_class={
+            "string": "org.apache.flink.api.common.typeutils.base.StringSerializer",
+            "long": "org.apache.flink.api.common.typeutils.base.LongSerializer",
+            "void": "org.apache.flink.table.dataview.NullSerializer",
+        }[inner],
+    )
+    node = t.RowDataType(
+        fields=(
+            t.Field(name="n", type=S("int")),
+            t.Field(name="raw", type=type_of_logical(logical)),
+        )
+    )
+    assert str(node) == f"rowdata {{n: int, raw: raw<{inner}>}}"
+    assert parse_type(str(node)) == node
+    codec = Codec(compile_type(node))
+    column = pa.array(
+        [bytes.fromhex(RAW_ROW.format(size=size, nulls="00", slot=slot, raw=raw))], pa.large_binary()
+    )
+    assert codec.decode_column(column).to_pylist() == [{"__kind": 0, "n": 7, "raw": value}]
+    assert codec.encode(codec.decode_column(column)).equals(column)
+    null = RAW_ROW.format(size="00000018", nulls="02", slot="0000000000000000", raw="")
+    column = pa.array([bytes.fromhex(null)], pa.large_binary())
+    decoded = codec.decode_column(column)
+    assert decoded.to_pylist() == [{"__kind": 0, "n": 7, "raw": None}]
+    assert codec.encode(decoded).equals(column) == (inner != "void")
+
+
+def test_raw_of_another_serializer_is_its_bytes() -> None:
+    kryo = RawType(class_name="com.acme.X", serializer_class="com.acme.XSerializer")
+    assert type_of_logical(kryo) == S("raw_data")
+    assert type_of_logical(RawType(class_name=None, serializer_class=None)) == S("raw_data")

@@ -49,7 +49,9 @@ def test_a_map_with_a_null_key_is_left_out(kind: str, null_key: str, sound: str)
     assert array.is_valid().to_pylist() == [True, False, True]
     assert array[0] == array[2] == codec.decode(*rows(sound))[0][0]
     assert may_be_undecoded(node, wide_times=True)
-    with pytest.raises(DecodeError, match=r"a map with a null key, and no column of maps holds it|Kryo value"):
+    with pytest.raises(
+        DecodeError, match=r"a map with a null key, and no column of maps holds it|Kryo value"
+    ):
         codec.decode(*rows(sound, null_key))
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from statelift.schemas import types as t
+from statelift.schemas.codec import ops
 from statelift.schemas.codec.codec import Codec
 from statelift.schemas.codec.scalars import WIDE
 from statelift.schemas.codec.shapes import compile_type
+from statelift.schemas.codec.undecoded import TODO
 from statelift.schemas.errors import StateliftError
 from statelift.schemas.from_composite import NESTED, RULES
 from statelift.schemas.from_simple import _SIMPLE, VALUES
@@ -33,6 +35,20 @@ arrays. A value of a type that is not decoded is `binary`, carried as it is, and
 whole unless it stands at its end. With `wide_times` the types of the last table are structs of their parts.
 """
 
+UNHELD = """
+## Values that no column holds
+
+Some values are as Flink writes them, and still nothing that a column of their type holds. Such a value is null, its
+bytes are in the column `undecoded` of its row, and the other rows are read. `inspect`, `read` and `verify` count them
+by state and reason. A plan keeps the bytes unless it gives the row a new value; a select that makes a whole state gives
+the column `undecoded` on (one that would write nulls instead is refused).
+
+A key, namespace or map key that no column holds is null, and `set`, `where` and `delete` leave it as it is. A list is
+bytes as a whole. Where nothing says how long a value is (the heap's own format, broadcast states) one of an unknown
+class cannot be stepped over: what follows it in its key group, or its broadcast state, is not read, and said so; texts
+and times can.
+"""
+
 _INT, _STRING = build.scalar("Int"), build.scalar("String")
 _AVRO = (
     '{"type": "record", "name": "com.acme.R", "fields": [{"name": "id", "type": "long"},'
@@ -52,6 +68,7 @@ def page() -> str:
     ):
         parts += [f"\n## {title}\n", *_table(HEADER, rows)]
     parts += ["\n## With `wide_times`\n", *_table(("Type", "Arrow type"), wide())]
+    parts += [UNHELD, *_table(("What it is", "What reads it"), unheld())]
     return "\n".join(parts) + "\n"
 
 
@@ -104,15 +121,16 @@ def sql() -> Iterator[tuple[str, ...]]:
     texts = (
         "rowdata {f0: int, f1: string_data}", "decimal(10, 2)", "decimal(30, 2)", "timestamp(3)", "timestamp_ltz(6)",
         "timestamp(9)", "array_data<int>", "map_data<string_data, long>", "days", "millis_of_day", "months",
-        "day_time_millis", "raw_data", "raw<int>",
+        "day_time_millis", "raw_data", "raw<int>", "rowdata {f0: raw<string>, f1: raw<void>}",
     )  # fmt: skip
     words = {
         "rowdata {f0: int, f1: string_data}": "`RowDataSerializer`", "decimal(10, 2)": "`DecimalDataSerializer`",
         "timestamp(3)": "`TimestampDataSerializer`", "array_data<int>": "`ArrayDataSerializer`",
         "map_data<string_data, long>": "`MapDataSerializer`, multisets", "days": "DATE in a row",
         "millis_of_day": "TIME in a row", "months": "INTERVAL YEAR TO MONTH in a row",
-        "day_time_millis": "INTERVAL DAY TO SECOND in a row", "raw_data": "RAW and VARIANT in a row, `BinaryRowData`",
+        "day_time_millis": "INTERVAL DAY TO SECOND in a row", "raw_data": "VARIANT, most RAW in a row, `BinaryRowData`",
         "raw<int>": "`RawValueDataSerializer`",
+        "rowdata {f0: raw<string>, f1: raw<void>}": "RAW of simple serializers (f1: data views) in a row",
     }  # fmt: skip
     for text in texts:
         yield _row(words.get(text, ""), parse_type(text))
@@ -122,6 +140,11 @@ def wide() -> Iterator[tuple[str, ...]]:
     nodes: list[t.DataType] = [t.scalar(name) for name in WIDE]  # type: ignore[arg-type]
     for node in [*nodes, t.TimestampDataType(precision=9)]:
         yield f"`{node}`", f"`{Codec(compile_type(node, wide_times=True)).arrow_type}`"
+
+
+def unheld() -> Iterator[tuple[str, ...]]:
+    for reason in ops.UNHELD:
+        yield ops.REASONS[reason], TODO.get(reason, "")
 
 
 def serializer(snapshot_class: str) -> str:

@@ -1,4 +1,4 @@
-"""Plans between the local disk and S3."""
+"""Plans between the local disk and S3, or a store of fsspec's."""
 
 from __future__ import annotations
 
@@ -22,18 +22,27 @@ def upload(stores: Stores, folder: Path, url: str) -> None:
 
 
 @pytest.mark.parametrize("format", TARGETS)
-@pytest.mark.parametrize("source", ["hashmap-canonical", "rocksdb-native"])
+@pytest.mark.parametrize(
+    ("source", "far"),
+    [
+        ("hashmap-canonical", "s3://state"),
+        ("rocksdb-native", "s3://state"),
+        ("hashmap-native", "memory://state"),
+        ("rocksdb-native", "memory://state"),
+    ],
+)
 def test_between_any_two_stores_the_result_is_the_same(
-    stores: Stores, tmp_path: Path, source: str, format: str
+    stores: Stores, tmp_path: Path, source: str, far: str, format: str
 ) -> None:
-    here, there = golden(source), f"s3://state/{tmp_path.name}/source"
+    base = f"{far}/{tmp_path.name}"
+    here, there = golden(source), f"{base}/source"
     upload(stores, here, there)
     lift(here, tmp_path / "out", REPAIR, format=format, workers=3)
     expected = entries(opened(tmp_path / "out"))
     for name, (one, other) in {
-        "s3-s3": (there, f"s3://state/{tmp_path.name}/out"),
-        "local-s3": (here, f"s3://state/{tmp_path.name}/up"),
-        "s3-local": (there, tmp_path / "down"),
+        "far-far": (there, f"{base}/out"),
+        "local-far": (here, f"{base}/up"),
+        "far-local": (there, tmp_path / "down"),
     }.items():
         report = lift(one, other, REPAIR, format=format, workers=3, stores=stores)
         assert entries(opened(other, stores)) == expected, name

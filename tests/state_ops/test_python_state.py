@@ -16,8 +16,8 @@ import statelift
 from statelift.schemas import types as t
 from statelift.schemas.codec.codec import Codec, DecodeError
 from statelift.schemas.codec.shapes import compile_type
-from statelift.schemas.errors import FormatError, PlanError
-from statelift.schemas.python_types import python_type
+from statelift.schemas.errors import FormatError, PlanError, StateliftError
+from statelift.schemas.python_types import PythonState, python_state
 from statelift.schemas.snapshots import build
 from statelift.schemas.snapshots.names import FLINK
 
@@ -64,7 +64,7 @@ CODED: list[tuple[str, str, list[Any]]] = [
 
 @pytest.mark.parametrize(("text", "raw", "expected"), CODED, ids=[one[0] for one in CODED])
 def test_what_the_coders_of_pyflink_write(text: str, raw: str, expected: list[Any]) -> None:
-    codec = Codec(compile_type(t.ListType(element=python_type(text), framing="rest")))
+    codec = Codec(compile_type(t.ListType(element=python_state(text).type, framing="rest")))
     column = pa.array([bytes.fromhex(raw), b""], pa.large_binary())
     values = codec.decode_column(column)
     assert plain(values) == [expected, []]
@@ -150,16 +150,67 @@ def test_declared_types_are_decoded(job: Path) -> None:
     assert (row["map_key"], row["value"]) == ("a", 3)
 
 
+LONG = t.scalar("long")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "node"),
+    [
+        ("Types.LONG()", None, LONG),
+        ("ValueStateDescriptor('count', Types.LONG())", "value", LONG),
+        ("state.ValueStateDescriptor(self.name, Types.LONG())", "value", LONG),
+        ("ReducingStateDescriptor('sum', lambda a, b: a + b, Types.LONG())", "value", LONG),
+        ("AggregatingStateDescriptor('mean', Mean(), Types.LONG())", "value", LONG),
+        ("ListStateDescriptor('seen', Types.LONG())", "list", LONG),
+        ("MapStateDescriptor('of', Types.LONG(), Types.LONG())", "map", t.MapType(key=LONG, value=LONG)),
+    ],
+)
+def test_a_descriptor_is_written_as_in_the_job(text: str, kind: str | None, node: t.DataType) -> None:
+    assert python_state(text) == PythonState(type=node, kind=kind)  # type: ignore[arg-type]
+
+
+def test_what_holds_one_value_is_shown_as_that(job: Path, tmp_path: Path) -> None:
+    types = {UID: {"count": "ValueStateDescriptor('count', Types.LONG())"}}
+    state = statelift.open(str(job), python_types=types).state(UID, "python-state-count")
+    assert state.kind == "value"
+    assert sorted(state.to_arrow()["value"].to_pylist()) == [4, 5]
+    change = one_state(UID, "python-state-count", set={"value": "value + 100"}, where="value = 5")
+    lift(job, tmp_path / "target", change, python_types=types, format="rocksdb")
+    target = statelift.open(str(tmp_path / "target"), python_types=types)
+    assert sorted(target.state(UID, "python-state-count").to_arrow()["value"].to_pylist()) == [4, 105]
+    assert changed(job, tmp_path / "target") == {framed((105).to_bytes(8, "big"))}
+
+
+@pytest.mark.parametrize(
+    ("state", "text", "what"),
+    [
+        ("seen", "ValueStateDescriptor('seen', Types.LONG())", "does not decode as raw<long>"),
+        ("seen", "MapStateDescriptor('seen', Types.LONG(), Types.LONG())", "is no map state of PyFlink"),
+        ("of", "ValueStateDescriptor('of', Types.LONG())", "is no value state of PyFlink"),
+        ("of", "Types.LONG()", "a map state has a type of its keys and one of its values"),
+    ],
+)
+def test_a_descriptor_of_another_kind_is_an_error(job: Path, state: str, text: str, what: str) -> None:
+    with pytest.raises(StateliftError, match=what):
+        statelift.open(str(job), python_types={UID: {state: text}}).state(
+            UID, f"python-state-{state}"
+        ).to_arrow()
+
+
 def test_a_plan_changes_declared_state_and_nothing_else(job: Path, tmp_path: Path) -> None:
     change = one_state(
         UID, "python-state-count", set={"value": "[[value[1][1] + 100]]"}, where="value[1][1] = 5"
     )
     lift(job, tmp_path / "target", change, python_types=TYPES, format="rocksdb")
-    before, after = (entries(statelift.open(str(url), uids=[UID])) for url in (job, tmp_path / "target"))
-    different = {
+    assert changed(job, tmp_path / "target") == {framed((105).to_bytes(8, "big"))}
+
+
+def changed(source: Path, target: Path) -> set[bytes]:
+    """The bytes of the values that differ; the keys are the same."""
+    before, after = (entries(statelift.open(str(url), uids=[UID])) for url in (source, target))
+    return {
         after[place][key] for place, held in before.items() for key in held if held[key] != after[place][key]
     }
-    assert different == {framed((105).to_bytes(8, "big"))}
 
 
 def test_a_wrong_type_is_an_error_and_not_a_guess(job: Path) -> None:
@@ -186,8 +237,10 @@ def test_thread_mode_keeps_types_that_the_snapshot_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     ["Types", "Types.NOTHING()", "Types.LIST()", "Types.TUPLE([])", "__import__('os').system('x')", "1 +", "",
-     "Types.ROW_NAMED(['a'], [])", "Types.MAP(Types.INT())"],
+     "Types.ROW_NAMED(['a'], [])", "Types.MAP(Types.INT())", "ValueStateDescriptor('a')",
+     "MapStateDescriptor('a', Types.INT())", "ListStateDescriptor('a', type_info=Types.INT())",
+     "ValueStateDescriptor('a', ListStateDescriptor('b', Types.INT()))"],
 )  # fmt: skip
 def test_what_is_no_type_information_is_refused(text: str) -> None:
     with pytest.raises(PlanError):
-        python_type(text)
+        python_state(text)

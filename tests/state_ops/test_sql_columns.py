@@ -51,7 +51,7 @@ NAMED = [
         {
             "key": "rowdata {e: long}",
             "value": "rowdata {cnt_a1: long, cnt_a2: long, sum_a: int, sum_b: long, avg_b_sum: long,"
-            " avg_b_count: long, concat_d: long, distinct_0: raw_data, distinct_1: raw_data, distinct_2: raw_data}",
+            " avg_b_count: long, concat_d: long, distinct_0: raw<void>, distinct_1: raw<void>, distinct_2: raw<void>}",
         },
     ),
     (

@@ -18,11 +18,14 @@ from statelift.io.keyed.meta_info import BackendStateType, StateMetaInfo
 from statelift.io.keyed.state_types import keyed_state_type
 from statelift.io.metadata import (
     ByteStreamStateHandle,
+    DistributionMode,
     IncrementalRemoteKeyedStateHandle,
     InputChannelStateHandle,
     KeyGroupRange,
     Metadata,
     OperatorState,
+    OperatorStreamStateHandle,
+    PartitionOffsets,
     SubtaskState,
     read_metadata,
     write_metadata,
@@ -367,15 +370,19 @@ def test_buffers_of_records_in_flight_lie_in_their_file(
         subtask_index=0, gate_idx=0, input_channel_idx=0, offsets=offsets, size=16,
         stream=ByteStreamStateHandle(handle_name="channel", data=buffers),
     )  # fmt: skip
-    operator = OperatorState(
-        operator_id=bytes(16), parallelism=1, max_parallelism=128,
-        subtask_states=(SubtaskState(subtask_index=0, input_channel_state=(handle,)),),
-    )  # fmt: skip
-    metadata = Metadata(version=3, checkpoint_id=1, operator_states=(operator,))
-    (tmp_path / "_metadata").write_bytes(write_metadata(metadata))
-    found = faults(statelift.open(str(tmp_path)))
+    found = faults(with_subtask(tmp_path, SubtaskState(subtask_index=0, input_channel_state=(handle,))))
     assert [finding.where.subtask for finding in found] == [0] * (says is not None)
     assert all(says is not None and says in finding.what for finding in found)
+
+
+def with_subtask(folder: Path, subtask: SubtaskState) -> Snapshot:
+    """A snapshot of one operator of one subtask."""
+    operator = OperatorState(
+        operator_id=bytes(16), parallelism=1, max_parallelism=128, subtask_states=(subtask,)
+    )
+    metadata = Metadata(version=3, checkpoint_id=1, operator_states=(operator,))
+    (folder / "_metadata").write_bytes(write_metadata(metadata))
+    return statelift.open(str(folder))
 
 
 # -- operator state --------------------------------------------------------------------------------------------
@@ -460,3 +467,24 @@ def test_ranges_as_text_say_exactly_their_numbers(numbers: set[int]) -> None:
         first, _, last = part.partition("-")
         said.update(range(int(first), int(last or first) + 1))
     assert said == numbers
+
+
+@pytest.mark.parametrize(("offset", "beyond"), [(0, False), (5, False), (6, True), (-1, True)])
+def test_raw_operator_state_lies_within_its_stream_and_is_not_looked_into(
+    tmp_path: Path, offset: int, beyond: bool
+) -> None:
+    raw = OperatorStreamStateHandle(
+        state_name_to_partition_offsets=(
+            PartitionOffsets(
+                state_name="_default_",
+                distribution_mode=DistributionMode.SPLIT_DISTRIBUTE,
+                offsets=(0, offset),
+            ),
+        ),
+        stream=ByteStreamStateHandle(handle_name="raw", data=b"bytes"),
+    )
+    snapshot = with_subtask(tmp_path, SubtaskState(subtask_index=0, raw_operator_state=raw))
+    found = [(finding.severity, finding.what) for finding in verify(snapshot)]
+    note = ("unchecked", "raw operator state of 5 bytes is the job's own, and is not looked into")
+    outside = ("fault", "raw operator state begins outside of the 5 bytes of its stream")
+    assert found == [outside, note] if beyond else [note]
