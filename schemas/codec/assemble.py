@@ -77,7 +77,7 @@ def assemble(
         case MapShape():
             own = _owners(arena, shape.offsets, length, owners)
             key, value = (assemble(arena, part, len(own), unread, own) for part in (shape.key, shape.value))
-            offsets = arena.array(shape.offsets, length + 1)
+            offsets = arena.array(shape.offsets, length + 1).view(np.int32)
             if key.null_count:
                 missing = np.flatnonzero(key.is_null())
                 unread.append(Gap.all(np.unique(own[missing]), ops.NULL_KEY))
