@@ -99,12 +99,12 @@ def test_what_is_not_declared_hides_no_more_of_the_heap_than_it_has_to(heap: Wri
         {(operator.operator, state.name): state.entries for operator in read for state in operator.states}
         for read in (inventory(opened(heap)), bare)
     )
-    lost = {name for (_, name), entries in found.items() if entries is None}
-    assert {name for name in lost if not name.startswith("_timer_state")} <= {
+    lost = {at for at, entries in found.items() if entries is None}
+    assert {name for _, name in lost if not name.startswith("_timer_state")} <= {
         f"{kind}-{name}" for kind in "vlm" for name in ("kryo_class", "other_subclass")
     }
     assert {at: n for at, n in found.items() if n is not None} == {
-        at: n for at, n in whole.items() if at[1] not in lost
+        at: n for at, n in whole.items() if at not in lost
     }
     problems = [problem for operator in bare for problem in operator.problems]
     assert problems
