@@ -64,7 +64,7 @@ def _value(value: Any, kind: t.DataType, arrow_type: pa.DataType) -> Any:
     if pa.types.is_floating(arrow_type):
         return float(value)
     if pa.types.is_temporal(arrow_type):
-        return pa.scalar(value).cast(arrow_type).as_py() if isinstance(value, str) else value
+        return pa.scalar(value).cast(arrow_type).value if isinstance(value, str) else value
     if pa.types.is_boolean(arrow_type) and not isinstance(value, bool):
         raise TypeError("true or false is wanted")
     if pa.types.is_integer(arrow_type) and (isinstance(value, bool) or not isinstance(value, int)):

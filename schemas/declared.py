@@ -96,7 +96,7 @@ class Declared:
             return t.EnumType(class_name=class_name, constants=one.constants)
         known = {part.name: part.type for part in base.fields} if base else {}
         own = self.fields_of(class_name, base.class_name if base else None)
-        known |= {name: _resolved(node, self.pojo) for name, node in own.items()}
+        known |= {name: _without_flag(_resolved(node, self.pojo)) for name, node in own.items()}
         others = [] if base else self.subclasses(class_name)
         made = t.PojoType(class_name=class_name, fields=in_order(known))
         below = tuple(t.Field(name=other, type=self.pojo(other, made)) for other in others)
@@ -127,6 +127,12 @@ NOTHING_DECLARED = Declared()
 def in_order(types: Mapping[str, t.DataType]) -> tuple[t.Field, ...]:
     """Fields in Java's order of their names."""
     return tuple(t.Field(name=name, type=types[name]) for name in sorted(types, key=text_to_units))
+
+
+def _without_flag(node: t.DataType) -> t.DataType:
+    """The type of a POJO's field: it has null flags of its own, and NullableSerializer is only around collections."""
+    collection = isinstance(node, t.NullableType) and isinstance(node.inner, t.ListType | t.MapType)
+    return node.inner if isinstance(node, t.NullableType) and not collection else node
 
 
 def _names(node: t.DataType) -> Iterator[str]:

@@ -74,7 +74,10 @@ def _unstable(node: t.DataType, in_row: bool) -> str | None:
             return f"{opaque.class_name} is opaque: {opaque.reason}" if opaque else None
         case t.RowType():
             in_row = True
-        case t.TupleType() | t.ListType() | t.MapType() | t.NullableType():
+        case t.TupleType():
+            # A row looks into arrays, lists and maps; a tuple asks its fields, and an array then gives its identity.
+            in_row = False
+        case t.ListType() | t.MapType() | t.NullableType():
             pass
         case t.KryoType(shape=t.JavaType(name="uuid")):
             return None

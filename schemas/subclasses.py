@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from . import types as t
 from .codec.scalars import VARIABLE, WIDE
+from .codec.shapes import compile_type
 from .tree import rebuilt
 
 _COMPACT_TIMESTAMP = 3
@@ -61,8 +62,8 @@ def told(node: t.DataType, known: Subclasses) -> t.DataType:
 
 def may_be_undecoded(node: t.DataType, *, wide_times: bool) -> bool:
     """Whether there are values of ``node`` that no column holds: an object of a class that the type does not know (a
-    POJO that has subclasses may have others, and Kryo writes objects of any class), text that is no UTF-8, and
-    without ``wide_times`` a far time."""
+    POJO that has subclasses may have others, and Kryo writes objects of any class), text that is no UTF-8, a map
+    with a null key, and without ``wide_times`` a far time."""
     match node:
         case t.PojoType() if node.registered or node.non_registered:
             return True
@@ -76,6 +77,10 @@ def may_be_undecoded(node: t.DataType, *, wide_times: bool) -> bool:
             )
         case t.TimestampDataType():
             return node.precision > _COMPACT_TIMESTAMP and not wide_times
+        case t.MapDataType():
+            return True
+        case t.MapType() if compile_type(node.key).shape.valid >= 0:
+            return True
     return any(may_be_undecoded(child, wide_times=wide_times) for child in node.children())
 
 

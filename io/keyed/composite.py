@@ -92,7 +92,21 @@ class CompositeKeyCodec:
         self, groups: npt.NDArray[np.int32], key: Spans, namespace: Spans, map_key: Spans | None
     ) -> pa.Array:
         """Composite keys (large_binary) of encoded parts."""
-        ambiguous = is_ambiguous(self.key, self.namespace)
+        return self._compose(groups, key, namespace, map_key, is_ambiguous(self.key, self.namespace))
+
+    def timers(self, groups: npt.NDArray[np.int32], timers: Spans) -> pa.Array:
+        """The keys (large_binary) that are a timer each: no length stands between its key and namespace."""
+        none = Spans(data=timers.data, starts=timers.ends, ends=timers.ends)
+        return self._compose(groups, timers, none, None, False)
+
+    def _compose(
+        self,
+        groups: npt.NDArray[np.int32],
+        key: Spans,
+        namespace: Spans,
+        map_key: Spans | None,
+        ambiguous: bool,
+    ) -> pa.Array:
         zeros = np.zeros(len(groups), np.int64)
         user = map_key or Spans(data=np.empty(0, np.uint8), starts=zeros, ends=zeros)
         lengths = key.lengths + namespace.lengths + user.lengths + self.prefix

@@ -68,7 +68,7 @@ class Marks:
         rows = len(stops)
         if state.kind == "timer":
             none = Spans(data=data, starts=stops, ends=stops)
-            keys = state.keys.join(groups, Spans(data=data, starts=starts, ends=stops), none, None)
+            keys = state.keys.timers(groups, Spans(data=data, starts=starts, ends=stops))
             return EntryBatch(key_groups=groups, keys=Spans.of(keys), values=none)
         key_starts = arena.array(self.key_start, rows).view(np.int64)
         key_ends = arena.array(self.key_end, rows).view(np.int64)

@@ -76,11 +76,25 @@ def assemble(
             return pa.Array.from_buffers(shape.arrow_type, length, buffers, nulls, children=[child])
         case MapShape():
             own = _owners(arena, shape.offsets, length, owners)
-            parts = [assemble(arena, part, len(own), unread, own) for part in (shape.key, shape.value)]
-            items = pa.StructArray.from_arrays(parts, fields=list(shape.arrow_type.field(0).type))
-            buffers = [validity, pa.py_buffer(arena.array(shape.offsets, length + 1))]
+            key, value = (assemble(arena, part, len(own), unread, own) for part in (shape.key, shape.value))
+            offsets = arena.array(shape.offsets, length + 1).view(np.int32)
+            if key.null_count:
+                missing = np.flatnonzero(key.is_null())
+                unread.append(Gap.all(np.unique(own[missing]), ops.NULL_KEY))
+                key, value, offsets = _without_null_keys(key, value, offsets)
+            items = pa.StructArray.from_arrays([key, value], fields=list(shape.arrow_type.field(0).type))
+            buffers = [validity, pa.py_buffer(offsets)]
             return pa.Array.from_buffers(shape.arrow_type, length, buffers, nulls, children=[items])
     raise AssertionError(shape)
+
+
+def _without_null_keys(
+    key: pa.Array, value: pa.Array, offsets: npt.NDArray[np.int32]
+) -> tuple[pa.Array, pa.Array, npt.NDArray[np.int32]]:
+    """Keys, values and offsets of maps less the entries of null keys, which end the process inside of Arrow."""
+    there = np.asarray(key.is_valid())
+    before = np.concatenate([np.zeros(1, np.int32), np.cumsum(there, dtype=np.int32)])
+    return key.filter(pa.array(there)), value.filter(pa.array(there)), before[offsets]
 
 
 def _owners(arena: Arena, offsets: int, length: int, owners: Positions | None) -> Positions:
@@ -105,16 +119,21 @@ def _kryo(arena: Arena, shape: KryoShape, length: int) -> tuple[pa.Array, Gap]:
     # What plain bytes are wrong in is not what Kryo writes of the shape, but for texts and times.
     reasons[read] = np.where(is_behind(run.reasons), run.reasons, (run.reasons != ops.OK) * ops.KRYO_SHAPE)
     ends[read] = -1
-    good = there[reasons == ops.OK]
-    array = assemble(run.arena, shape.plain.shape, len(good), [])
+    whole = np.flatnonzero(reasons == ops.OK)
+    good = there[whole]
+    inside: list[Gap] = []
+    array = assemble(run.arena, shape.plain.shape, len(good), inside)
+    missing = np.ones(length, np.bool_)
+    missing[good] = False
+    for found in inside:
+        reasons[whole[found.rows]] = found.reasons
+        missing[good[found.rows]] = True
     gap = Gap.of(data, ends, reasons)
     gap = replace(gap, rows=there[gap.rows])
-    if len(good) == length:
+    if not missing.any():
         return array, gap
     places = np.zeros(length, np.int64)
     places[good] = np.arange(len(good))
-    missing = np.ones(length, np.bool_)
-    missing[good] = False
     return array.take(pa.array(places, mask=missing)), gap
 
 

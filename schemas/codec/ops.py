@@ -124,10 +124,11 @@ CLASS_AT = FRAME_WORDS * STACK
     KRYO_REFERENCE,
     KRYO_COMPARATOR,
     KRYO_SHAPE,
-) = range(21)
+    NULL_KEY,
+) = range(22)
 
 #: What of it are values as Flink writes them, that nothing here reads: they are left out, and the others are read.
-UNHELD = (SUBCLASS, BAD_KRYO, FAR_TIME, NO_TEXT, KRYO_REFERENCE, KRYO_COMPARATOR, KRYO_SHAPE)
+UNHELD = (SUBCLASS, BAD_KRYO, FAR_TIME, NO_TEXT, KRYO_REFERENCE, KRYO_COMPARATOR, KRYO_SHAPE, NULL_KEY)
 
 REASONS = {
     SHORT: "the data ends inside the value",
@@ -150,4 +151,5 @@ REASONS = {
     KRYO_COMPARATOR: "a Kryo collection with a comparator",
     NO_TEXT: "a string has half of a surrogate pair or is no UTF-8, and no column of text holds it",
     FAR_TIME: "a time is beyond what its Arrow column holds",
+    NULL_KEY: "a map with a null key, and no column of maps holds it",
 }

@@ -30,7 +30,7 @@ _MOST_NAMED = 1000
 """Of so many rows of a batch the class is looked up; those beyond are counted without one."""
 _LONGEST_NAME = 1000
 _FLAG_OF_NAME = 4
-_STOPS_BEHIND = (ops.FAR_TIME, ops.NO_TEXT)
+_STOPS_BEHIND = (ops.FAR_TIME, ops.NO_TEXT, ops.NULL_KEY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +41,13 @@ class Gap:
     reasons: Reasons
     data: Bytes
     places: Positions
+
+    @staticmethod
+    def all(rows: Positions, reason: int) -> Gap:
+        """All these rows, for one reason that is about no class."""
+        reasons = np.full(len(rows), reason, np.uint8)
+        places = np.full(len(rows), -1, np.int64)
+        return Gap(rows=rows, reasons=reasons, data=np.empty(0, np.uint8), places=places)
 
     @staticmethod
     def of(data: Bytes, stops: Positions, reasons: Reasons) -> Gap:

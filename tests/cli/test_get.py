@@ -6,8 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from statelift.cli.keys import parse_key
 from statelift.io.streams import StateStream
+from statelift.schemas import types as t
 
 from ..golden_savepoints import ALL, expected, plain, savepoint
 
@@ -129,3 +132,29 @@ def test_a_key_of_the_wrong_type(run: Any, corpus: Path, uid: str, key: str, say
     assert done.exit_code == 2
     assert says in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+PYFLINK = savepoint("pyflink").parent / "2.3.0" / "process-rocksdb-canonical"
+
+
+@pytest.mark.parametrize(
+    ("uid", "key", "value"),
+    [
+        ("kinds", "[-2]", 9),
+        ("by-tuple", '[["é1", 1]]', 6),
+        ("by-row", '[["n2", 2]]', 9),
+        ("by-pickle", '["8005950d000000000000008c056b65792d31944b0186942e"]', 6),
+    ],
+)
+def test_a_key_of_pyflink_is_a_row_of_one(run: Any, uid: str, key: str, value: int) -> None:
+    types = PYFLINK.parents[1] / "types.yaml"
+    found = got(run, PYFLINK, "--python-types", types, "--uid", uid, key)["states"]
+    assert value in found.values()
+
+
+def test_a_time_is_meant_to_its_nanosecond() -> None:
+    kind = t.scalar("instant")
+    text = "2023-11-14T22:13:21.001000001Z"
+    assert parse_key(text, kind, pa.timestamp("ns", "UTC")).cast(pa.int64()).to_pylist() == [
+        1_700_000_001_001_000_001
+    ]

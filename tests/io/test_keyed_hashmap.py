@@ -59,7 +59,8 @@ def var_length(n: int) -> bytes:
 @dataclass
 class Twin:
     """A stream in the making, and what has to be read from it. State 0 is a value (Long), 1 a list of String in
-    String namespaces, 2 a map of String to Long, 3 a queue of timers; keys are String."""
+    String namespaces, 2 a map of String to Long, 3 a queue of timers in String namespaces, as those of an interval
+    join; keys are String."""
 
     data: bytearray = field(default_factory=lambda: bytearray(b"the header"))
     offsets: list[int] = field(default_factory=list)
@@ -76,7 +77,7 @@ class Twin:
             ("v", "value", LONG, VOID, None),
             ("l", "list", STRING, STRING, None),
             ("m", "map", LONG, VOID, STRING),
-            ("t", "timer", None, VOID, None),
+            ("t", "timer", None, STRING, None),
         )
     )
 
@@ -122,7 +123,11 @@ class Twin:
     def timers(self, group: int, held: set[tuple[int, str]]) -> bytes:
         out = b""
         for stamp, key in held:
-            raw = ((stamp + (1 << 63)).to_bytes(8, "big")) + string(key) + b"\0"
+            raw = (
+                ((stamp + (1 << 63)).to_bytes(8, "big"))
+                + string(key)
+                + string("" if stamp < 0 else "CLEANUP")
+            )
             out += raw
             self.put(3, group, raw, b"")
         return out

@@ -54,6 +54,15 @@ def test_a_declared_subclass_of_a_pojo_has_the_fields_that_the_snapshot_says() -
     }
 
 
+def test_a_field_that_may_be_null_has_the_flag_of_its_pojo_only() -> None:
+    classes = declared(
+        Sub={"extends": "Base", "fields": {"n": "nullable<int>", "tags": "nullable<list<string>>"}}
+    )
+    node = TypeRules(declared=classes).type_of(build.pojo("Base", {}))
+    assert isinstance(node, t.PojoType)
+    assert str(node.non_registered[0].type) == "pojo Sub {n: int, tags: nullable<list<string>>}"
+
+
 def test_what_a_snapshot_names_is_not_replaced() -> None:
     sub = build.pojo("Sub", {"b": build.scalar("Int")})
     snapshot = build.pojo("Base", {"b": build.scalar("Int")}, registered_subclasses={"Sub": sub})

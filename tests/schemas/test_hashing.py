@@ -176,6 +176,7 @@ def test_a_null_hashes_to_zero() -> None:
         (tuple_of(INT, t.EnumType(class_name="Color", constants=("RED",))), "by its identity"),
         (BYTES, "an array hashes by its identity"),
         (t.ListType(element=INT, flavour="array"), "an array hashes by its identity"),
+        (t.RowType(fields=fields(tuple_of(INT, BYTES))), "an array hashes by its identity"),
         (t.TupleType(class_name="com.acme.Case", fields=fields(INT)), "com.acme.Case is its own"),
         (t.OpaqueType(class_name="com.acme.Blob", reason="Kryo"), "opaque"),
     ],

@@ -16,6 +16,8 @@ from typing import Any
 
 import pyarrow as pa
 from statelift.schemas import types as t
+from statelift.schemas.codec.codec import Codec
+from statelift.schemas.codec.shapes import compile_type
 
 from .expected_kryo import kryo_column
 
@@ -148,8 +150,23 @@ def _rows(fields: Iterable[t.Field], values: pa.Array) -> list[list[Json]]:
 def _kinded(node: t.RowType | t.RowDataType, values: pa.Array) -> Iterator[Json]:
     tag = "$row" if isinstance(node, t.RowType) else "$rowdata"
     kinds = values.field("__kind").to_pylist()
+    raw = {
+        i: iter(_raw_bytes(part.type.inner, values.field(part.name)))
+        for i, part in enumerate(node.fields)
+        if isinstance(node, t.RowDataType) and isinstance(part.type, t.RawDataType)
+    }
     for kind, row in zip(kinds, _rows(node.fields, values), strict=True):
+        for i, held in raw.items():
+            row[i] = next(held)
         yield {tag: row, "kind": KINDS[kind or 0]}
+
+
+def _raw_bytes(inner: t.DataType, values: pa.Array) -> Iterator[Json]:
+    """RAW in rows, as the bytes of its serializer; nothing of ``NullSerializer``."""
+    written = Codec(compile_type(inner)).encode(values.drop_null())
+    held = iter(written.to_pylist())
+    for there in values.is_valid().to_pylist():
+        yield {"$raw": next(held).hex()} if there else None
 
 
 def _pojos(node: t.PojoType, values: pa.Array) -> list[Json]:
