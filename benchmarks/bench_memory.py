@@ -1,6 +1,6 @@
 """How much memory a process takes under a limit, from the local disk and from S3.
 
-    python benchmarks/bench_memory.py [--keys 4000000] [--stores local s3] [--limits 380MB 512MB 1GB none]
+    python benchmarks/bench_memory.py [--keys 4000000] [--stores local s3] [--limits 410MB 512MB 1GB none]
         [--formats canonical hashmap rocksdb] [--work read apply]
 
 The savepoint is that of bench_pipeline.py: a ValueState of Long and one of POJOs, by String keys; some 300 MB for four
@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("--keys", type=int, default=4_000_000)
     parser.add_argument("--stores", nargs="+", default=["local", "s3"])
     parser.add_argument("--formats", nargs="+", default=["canonical", "hashmap", "rocksdb"])
-    parser.add_argument("--limits", nargs="+", default=["380MB", "512MB", "1GB", "none"])
+    parser.add_argument("--limits", nargs="+", default=["410MB", "512MB", "1GB", "none"])
     parser.add_argument("--work", nargs="+", default=["read", "apply"])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="statelift-bench-") as folder:

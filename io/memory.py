@@ -10,7 +10,7 @@ from ..schemas.errors import InputError
 BATCH_BYTES = 16 << 20
 """Stored bytes that are read and changed at once where nothing limits it; more is not faster."""
 
-PROGRAM_BYTES = 340_000_000
+PROGRAM_BYTES = 370_000_000
 """What Python, Arrow, DuckDB, the compiled kernels and the client of S3 take themselves."""
 
 LEAST_DATA_BYTES = 40_000_000

@@ -142,7 +142,7 @@ def test_more_than_the_memory_limit_is_spilled(snapshot: Snapshot) -> None:
 def test_what_cannot_be_spilled_is_refused_in_a_line(snapshot: Snapshot) -> None:
     query = "SELECT len(string_agg(key || repeat('x', 1000))) AS n FROM recent, range(2000)"
     with pytest.raises(SqlError, match=r"needs more memory than there is: .*; give a larger memory limit"):
-        run_sql(snapshot, query, memory=Memory.of("380MB")).read_all()
+        run_sql(snapshot, query, memory=Memory.of("410MB")).read_all()
 
 
 def test_show_tables_lists_the_states_without_reading_them(snapshot: Snapshot, reads: list[str]) -> None:
