@@ -55,11 +55,19 @@ class Memory:
         """What each of ``parts`` has that go on at once."""
         return replace(self, parts=self.parts * parts)
 
-    def workers(self, wanted: int) -> int:
-        """As many of the ``wanted`` threads as there is memory for, one at least."""
+    def require(self, least: int, what: str) -> None:
+        """Raise InputError where the limit has no room for ``least`` bytes of data, which ``what`` take."""
+        if self.limit is not None and self.limit < PROGRAM_BYTES + least:
+            raise InputError(
+                f"a memory limit of {self.limit:,} bytes is too small: {what} take {least:,} beside the program",
+                todo=f"give {-(-(PROGRAM_BYTES + least) // 10**6)}MB or more",
+            )
+
+    def workers(self, wanted: int, least: int = LEAST_DATA_BYTES) -> int:
+        """As many of the ``wanted`` threads as there is memory for, one at least; each takes ``least`` bytes."""
         if self.limit is None:
             return wanted
-        return max(1, min(wanted, (self.limit - PROGRAM_BYTES) // LEAST_DATA_BYTES))
+        return max(1, min(wanted, (self.limit - PROGRAM_BYTES) // max(least, LEAST_DATA_BYTES)))
 
     @property
     def data_bytes(self) -> int | None:

@@ -14,6 +14,9 @@ from .report import Report
 from .results import ShardResult
 from .run_shard import run_shard
 
+_STATE_BYTES = 1 << 20
+"""What reading a state of RocksDB's takes at least, where several go side by side."""
+
 #: Told the stored bytes done since the last call and the total.
 Progress = Callable[[int, int], None]
 
@@ -30,7 +33,9 @@ def apply_job(job: Job, *, workers: int | None = None, progress: Progress | None
     so far is removed and no snapshot stands at the target. A run that is killed leaves its finished shards, and the
     next run of the same plan goes on from them.
     """
-    workers = job.memory.workers(workers or os.cpu_count() or 1)
+    least = _least_bytes(job)
+    job.memory.require(least, "states of RocksDB's, read side by side to be one stream,")
+    workers = job.memory.workers(workers or os.cpu_count() or 1, least)
     memory = job.memory.share(workers)
     shards = cut(job, workers)
     total = sum(shard.nbytes for shard in shards)
@@ -46,6 +51,17 @@ def apply_job(job: Job, *, workers: int | None = None, progress: Progress | None
     except StateliftError:
         discard(job)
         raise
+
+
+def _least_bytes(job: Job) -> int:
+    """What a shard takes however little it reads at once: RocksDB's states made one stream are read side by side."""
+    side_by_side = (
+        backend.state_count
+        for work in job.work.values()
+        for backend in work.operator.keyed_backends.values()
+        if backend.format == "rocksdb" and (work.format != "rocksdb" or work.whole)
+    )
+    return _STATE_BYTES * max(side_by_side, default=0)
 
 
 def discard(job: Job) -> None:

@@ -1,4 +1,7 @@
-"""Several states of an operator read in one pass: to read one of a stream is to step over all others there."""
+"""Several states of an operator read in one pass: to read one of a stream is to step over all others there.
+
+RocksDB's states lie in files of their own, and are read one after the other: together they would share the memory.
+"""
 
 from __future__ import annotations
 
@@ -32,17 +35,18 @@ def read_states(
     """
     found: dict[str, R | StateliftError] = {state.name: begin(state) for state in states}
     again: list[KeyedState] = []
-    for backend, own in _by_backend(states):
+    for backend, own in _passes(states):
         try:
             for state, batch in _entries(backend, own, None, batch_bytes):
                 _give(found, state, batch)
         except StateliftError as error:
-            # Files of their own, or a heap's value that hides what stands behind it: only some of them are broken.
+            # Of a changelog, or a heap's value that hides what stands behind it: only some of them are broken.
             if (backend.stream is None or is_format_gap(error)) and len(own) > 1:
                 again += own.values()
             else:
-                # Not said of one state: what is behind the error is hidden from all of them.
-                error.at(Where(operator=states[0].operator.label))
+                # Not said of one of many states: what is behind the error is hidden from all of them.
+                alone = next(iter(own.values())).name if len(own) == 1 else None
+                error.at(Where(operator=states[0].operator.label, state=alone))
                 found.update((state.name, error) for state in own.values())
     for state in dict.fromkeys(again):
         found.update(read_states([state], begin, batch_bytes))
@@ -62,7 +66,7 @@ def entries_of(
     states: Sequence[KeyedState], key_groups: KeyGroupRange | None = None, batch_bytes: int | None = None
 ) -> Iterator[tuple[KeyedState, EntryBatch]]:
     """The entries of ``states``, which are of one operator; of each in the order of its own ``batches``."""
-    for backend, own in _by_backend(states):
+    for backend, own in _passes(states):
         try:
             yield from _entries(backend, own, key_groups, batch_bytes)
         except StateliftError as error:
@@ -80,10 +84,15 @@ def _entries(
             yield own[number], batch
 
 
-def _by_backend(states: Sequence[KeyedState]) -> list[tuple[KeyedBackend, dict[int, KeyedState]]]:
-    """The backends in the order of their key groups, each with the states that it has, by their id there."""
+def _passes(states: Sequence[KeyedState]) -> Iterator[tuple[KeyedBackend, dict[int, KeyedState]]]:
+    """What to read at once: the backends in the order of their key groups, each with the states that it has, by their
+    id there."""
     backends: dict[int, tuple[KeyedBackend, dict[int, KeyedState]]] = {}
     for state in states:
         for backend, number in state.parts:
             backends.setdefault(id(backend), (backend, {}))[1][number] = state
-    return sorted(backends.values(), key=lambda one: one[0].key_groups.start)
+    for backend, own in sorted(backends.values(), key=lambda one: one[0].key_groups.start):
+        if backend.format == "rocksdb":
+            yield from ((backend, {number: state}) for number, state in own.items())
+        else:
+            yield backend, own

@@ -172,11 +172,13 @@ def _run_unit(
     known = {state.name for state in backend.states}
     transforms = {name: t for name, t in work.transforms().items() if name in known}
     meter = _Meter(backend, transforms)
-    windows = meter.change(_windows(backend, key_groups, whole, memory.batch_bytes), work.whole)
+    windows = meter.change(_windows(work, backend, key_groups, whole, memory.batch_bytes), work.whole)
     where = Where(operator=work.operator.label, subtask=unit.subtask)
     try:
-        write = _write_canonical if work.format == "canonical" else _write_rocksdb
-        result = write(job, backend, unit, windows, memory)
+        if work.format == "canonical":
+            result = _write_canonical(job, backend, unit, windows, memory)
+        else:
+            result = _write_rocksdb(job, backend, unit, windows, memory, _one_by_one(work, backend))
     except StateliftError as error:
         raise error.at(where) from None
     result.states = meter.finish()
@@ -188,10 +190,22 @@ def _run_unit(
     return result
 
 
+def _one_by_one(work: OperatorWork, backend: KeyedBackend) -> bool:
+    """Whether the states go one after the other, from RocksDB's files to RocksDB's files."""
+    return backend.format == work.format == "rocksdb" and not work.whole
+
+
 def _windows(
-    backend: KeyedBackend, key_groups: KeyGroupRange, whole: WholeSelects | None, batch_bytes: int
+    work: OperatorWork,
+    backend: KeyedBackend,
+    key_groups: KeyGroupRange,
+    whole: WholeSelects | None,
+    batch_bytes: int,
 ) -> Iterator[Window]:
     """The unit's entries; those of a whole select in the place of its state's."""
+    if _one_by_one(work, backend):
+        each = (frozenset((number,)) for number in range(len(backend.states)))
+        return (window for one in each for window in backend.windows(key_groups, one, batch_bytes))
     if whole is None:
         return backend.windows(key_groups, None, batch_bytes)
     others = frozenset(n for n, state in enumerate(backend.states) if state.name not in whole.selects)
@@ -226,15 +240,16 @@ def _header(backend: KeyedBackend) -> bytes:
 
 
 def _write_rocksdb(
-    job: Job, backend: KeyedBackend, unit: Unit, windows: Iterator[Window], memory: Memory
+    job: Job, backend: KeyedBackend, unit: Unit, windows: Iterator[Window], memory: Memory, one_by_one: bool
 ) -> UnitResult:
     if not isinstance(backend.header, KeyedBackendHeader):
         raise backend.header.reason
     first = unit.piece * NUMBERS_PER_PIECE + 1
     name = unit_name(job, unit)
-    share = memory.batch_bytes // max(1, backend.state_count)
-    # Each state has a file open: where what is written is held in parts, many states make small files.
-    held = memory.writer_bytes(backend.state_count)
+    together = 1 if one_by_one else max(1, backend.state_count)
+    share = memory.batch_bytes // together
+    # Each of these has a file open: where what is written is held in parts, many states make small files.
+    held = memory.writer_bytes(together)
     small = held < job.stores.least_held(job.target)
     writer = RocksDbWriter(
         open_file=lambda local: _open(job, f"{name}-{local}", held),
@@ -243,6 +258,7 @@ def _write_rocksdb(
         file_bytes=max(_LEAST_FILE, held) if small else FILE_BYTES,
         sort_bytes=max(_LEAST_SORTED, 4 * share),
         buffer_bytes=min(BUFFER_BYTES, max(_LEAST_BUFFER, share)),
+        one_by_one=one_by_one,
     )
     try:
         for window in windows:

@@ -138,7 +138,7 @@ class RocksDbWriter:
 
     Key groups are sorted one by one, so the windows need no order within them. A key group larger than
     ``sort_bytes`` is cut in sorted runs, each a file of its own. Of each state it holds ``buffer_bytes`` and a
-    sixteenth of ``sort_bytes``, or its part of one key group.
+    sixteenth of ``sort_bytes``, or its part of one key group; of one state only where they come ``one_by_one``.
     """
 
     open_file: OpenFile
@@ -147,12 +147,15 @@ class RocksDbWriter:
     file_bytes: int = FILE_BYTES
     sort_bytes: int = 64 << 20
     buffer_bytes: int = BUFFER_BYTES
+    one_by_one: bool = False
     _writers: dict[int, _FamilyWriter] = field(default_factory=dict)
 
     def write(self, window: Window) -> None:
         for state, batch in window.items():
             if len(batch):
                 if state not in self._writers:
+                    if self.one_by_one:
+                        self.finish()
                     self._writers[state] = _FamilyWriter(self, self.families[state])
                 self._writers[state].add(batch)
 

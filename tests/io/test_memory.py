@@ -49,6 +49,13 @@ def test_a_limit_is_shared_out() -> None:
     assert two.batch_bytes * 2 == pytest.approx(one.batch_bytes, abs=2)
 
 
+def test_what_takes_more_than_there_is_is_refused_with_what_is_enough() -> None:
+    Memory.of(None).require(10**12, "all")
+    Memory.of("440MB").require(100_000_000, "they")
+    with pytest.raises(InputError, match=r"too small: they take 100,000,001 beside.*give 441MB or more"):
+        Memory.of("440MB").require(100_000_001, "they")
+
+
 def test_writers_share_a_quarter() -> None:
     assert Memory.of("540MB").writer_bytes(5) == 10_000_000
     assert Memory.of(None).writer_bytes(1) == 256 << 20
@@ -57,6 +64,7 @@ def test_writers_share_a_quarter() -> None:
 def test_there_are_no_more_workers_than_there_is_memory_for() -> None:
     assert Memory.of(None).workers(64) == 64
     assert Memory.of("1GB").workers(64) == 16
+    assert Memory.of("1GB").workers(64, 100_000_000) == 6
     assert Memory.of(LEAST).workers(64) == 1
 
 

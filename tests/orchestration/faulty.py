@@ -21,12 +21,12 @@ class FaultyStores(Stores):
     faults: Path
     transient: bool
 
-    def open_write(self, url: str) -> StoreWriter:
+    def open_write(self, url: str, held_bytes: int | None = None) -> StoreWriter:
         left = int(self.faults.read_text())
         if left:
             self.faults.write_text(str(left - 1))
             raise StoreError("the store is away") if self.transient else FormatError("something is odd")
-        return super().open_write(url)
+        return super().open_write(url, held_bytes)
 
 
 class FaultyResource(StateliftResource):

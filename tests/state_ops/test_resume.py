@@ -37,9 +37,9 @@ class FailingStores(Stores):
         self._step(url)
         super().put(url, data)
 
-    def open_write(self, url: str) -> StoreWriter:
+    def open_write(self, url: str, held_bytes: int | None = None) -> StoreWriter:
         self._step(url)
-        return super().open_write(url)
+        return super().open_write(url, held_bytes)
 
     def copy(self, src: str, dst: str) -> None:
         self._step(dst)
