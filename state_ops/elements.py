@@ -101,9 +101,13 @@ def element_transform(
         for path in paths:
             check_path(path, state.schema, _PLACES, where)
         check_apart(paths, where)
-        made = ElementTransform(state, update_query(plan.set, plan.where, where), paths)
+        made = ElementTransform(
+            state, update_query(plan.set, plan.where, where, columns=state.schema.names), paths
+        )
     elif plan.delete:
-        made = ElementTransform(state, update_query({}, plan.delete.where, where), deletes=True)
+        made = ElementTransform(
+            state, update_query({}, plan.delete.where, where, columns=state.schema.names), deletes=True
+        )
     else:
         local = row_local_select(plan.select or "", operator, state.name, where)
         if local is None:

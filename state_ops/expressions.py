@@ -6,7 +6,7 @@ Only what holds for each row by itself is run batch by batch; DuckDB's own parse
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from ..schemas.errors import PlanError, SqlError, Where
 from .duckdb_types import to_duckdb, to_duckdb_schema
+from .not_decoded import UNDECODED
 
 #: The row's number in its batch, so that results find their entries again.
 ROW = "__row"
@@ -114,8 +115,14 @@ def with_row_numbers(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([*batch.columns, numbers], names=[*batch.schema.names, ROW])
 
 
-def update_query(assignments: dict[str, str], condition: str | None, where: Where) -> RowQuery:
-    """The new values (columns s0, s1, …) of the rows that ``condition`` holds for."""
+def update_query(
+    assignments: dict[str, str], condition: str | None, where: Where, *, columns: Sequence[str] = ()
+) -> RowQuery:
+    """The new values (columns s0, s1, …) of the rows that ``condition`` holds for.
+
+    Among ``columns`` may be ``undecoded``: where the value of a row is not known, nothing that looks at values holds
+    for it or changes a part of it, unless it says ``undecoded`` itself.
+    """
     values = "".join(f", ({expression}) AS s{i}" for i, expression in enumerate(assignments.values()))
     query = f"SELECT {ROW}{values} FROM {_VIEW} AS {_VIEW}"
     if condition is not None:
@@ -126,6 +133,10 @@ def update_query(assignments: dict[str, str], condition: str | None, where: Wher
         raise error.at(where) from None
     wider = beyond_the_row(tree)
     node = tree["statements"][0]["node"]
+    named = _columns_named(tree)
+    in_part = any("." in path for path in assignments)
+    if UNDECODED in columns and UNDECODED not in named and (in_part or named & {"value", "ttl_timestamp"}):
+        query += f" {'WHERE' if condition is None else 'AND'} {UNDECODED} IS NULL"
     if len(tree["statements"]) > 1 or node["type"] != "SELECT_NODE" or not _plain(node):
         wider = wider or "a clause"
     if wider is not None:
@@ -133,6 +144,12 @@ def update_query(assignments: dict[str, str], condition: str | None, where: Wher
             f"{wider} in set or where looks beyond the row", where=where, todo="use select: for that"
         )
     return RowQuery(sql=query, where=where)
+
+
+def _columns_named(tree: object) -> set[str]:
+    """The columns, not the fields in them, that a syntax tree names."""
+    paths = [part["column_names"] for part in nodes(tree) if part.get("class") == "COLUMN_REF"]
+    return {path[path[0] == _VIEW and len(path) > 1].lower() for path in paths}
 
 
 def row_local_select(query: str, schema: str, table: str, where: Where) -> RowQuery | None:

@@ -174,7 +174,7 @@ def transform_of(plan: StatePlan, table: KeyedTable, operator: str) -> Transform
         if plan.set:
             return _set_transform(plan, table, where)
         if plan.delete:
-            query = update_query({}, plan.delete.where, where)
+            query = update_query({}, plan.delete.where, where, columns=table.schema.names)
             query.run(with_row_numbers(no_rows(table.schema)))
             return DeleteTransform(table, query)
         local = row_local_select(plan.select or "", operator, table.type.name, where)
@@ -195,7 +195,7 @@ def _set_transform(plan: StatePlan, table: KeyedTable, where: Where) -> SetTrans
     for path in paths:
         check_path(path, table.schema, ("key", "namespace", "map_key", "key_group"), where)
     check_apart(paths, where)
-    query = update_query(plan.set, plan.where, where)
+    query = update_query(plan.set, plan.where, where, columns=table.schema.names)
     query.run(with_row_numbers(no_rows(table.schema)))
     return SetTransform(table, paths, query)
 

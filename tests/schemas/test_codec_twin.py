@@ -222,3 +222,19 @@ def test_nesting_beyond_the_stack_is_refused() -> None:
     raw = b"\0\0\0\1" * (ops.STACK + 1) + bytes(4)
     with pytest.raises(DecodeError, match="nested too deeply"):
         Codec(compile_type(node)).decode_column(column([raw]))
+
+
+_UNITS = st.sampled_from([0x41, 0x3B1, 0x20AC, 0xD83D, 0xDBFF, 0xDC00, 0xDE00, 0xFFFF])
+
+
+@given(st.lists(st.lists(_UNITS, max_size=5), max_size=4))
+def test_texts_of_any_utf_16_units_are_left_out_where_the_twin_says(texts: list[list[int]]) -> None:
+    encoded = [reference.varint(len(one) + 1) + b"".join(map(reference.varint, one)) for one in texts]
+    agree(t.ListType(element=t.scalar("string")), reference.big(len(texts), 4) + b"".join(encoded))
+
+
+@given(st.sampled_from(sorted(PARTS)).flatmap(lambda name: st.tuples(st.just(name), st.lists(PARTS[name]))))
+def test_far_times_are_left_out_where_the_twin_says(case: tuple[t.ScalarName, list[Any]]) -> None:
+    name, rows = case
+    parts = [reference.encode_parts(name, row) for row in rows]
+    agree(t.ListType(element=t.scalar(name)), reference.big(len(rows), 4) + b"".join(parts))

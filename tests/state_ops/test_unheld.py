@@ -114,6 +114,23 @@ def test_a_new_value_takes_their_place(tmp_path: Path) -> None:
     assert table(opened(tmp_path / "out"), "text") == [(1, "ab", None), (2, "new", None), (3, "None", None)]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"set": {"value": "'new'"}, "where": "value IS NULL"},
+        {"set": {"value": "coalesce(value, 'new')"}},
+        {"delete": {"where": "state.value IS NULL"}},
+    ],
+)
+def test_what_looks_at_values_leaves_those_that_are_not_known(tmp_path: Path, change: dict[str, Any]) -> None:
+    """To the query such a value is null, but it is none."""
+    source = made(tmp_path / "source")
+    lift(source, tmp_path / "out", one_state(UID, "text", **change))
+    rows = table(opened(tmp_path / "out"), "text")
+    assert rows[:2] == table(opened(source), "text")[:2]
+    assert rows[2:] == ([] if "delete" in change else [(3, "new", None)])
+
+
 def whole(columns: str, where: str = "true") -> dict[str, Any]:
     query = f'SELECT {columns} FROM "{UID}"."text" WHERE {where} AND (SELECT true)'
     return one_state(UID, "text", select=query)
