@@ -40,9 +40,9 @@ UNHELD = """
 
 Some values are as Flink writes them, and still nothing that a column of their type holds. Such a value is null, its
 bytes are in the column `undecoded` of its row, and the other rows are read. `inspect`, `read` and `verify` count them
-by state and reason. A plan keeps the bytes: a `set`, `where` or `delete` that looks at `value` leaves such a row as it is,
-unless it names `undecoded` too, and only a `set` of the whole value by other columns replaces it. A select that makes a
-whole state gives the column `undecoded` on (one that would write nulls instead is refused).
+by state and reason. A plan keeps the bytes: a `set`, `where` or `delete` that looks at `value` leaves such a row as it
+is, unless it names `undecoded` too, and only a `set` of the whole value by other columns replaces it. A select that
+makes a whole state gives the column `undecoded` on (one that would write nulls instead is refused).
 
 A key, namespace or map key that no column holds is null, and `set`, `where` and `delete` leave it as it is. A list is
 bytes as a whole. Where nothing says how long a value is (the heap's own format, broadcast states) one of an unknown
