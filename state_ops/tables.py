@@ -270,7 +270,7 @@ class KeyedTable:
             )
             elements = Spans.of(self.value_codec.encode(timer, "timer"))
             none = Spans(data=elements.data, starts=elements.ends, ends=elements.ends)
-            keys = self.composite.join(groups, elements, none, None)
+            keys = self.composite.timers(groups, elements)
             return EntryBatch(key_groups=groups, keys=Spans.of(keys), values=none)
         map_key = self._column(table, "map_key") if self.type.kind == "map" else None
         keys = self.composite.encode(groups, key, space, map_key)

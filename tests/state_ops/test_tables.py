@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from statelift.io.keyed.entries import EntryBatch
+from statelift.io.keyed.state_types import KeyedStateType
 from statelift.schemas import types as t
 from statelift.schemas.errors import EncodeError
 from statelift.schemas.hashing import stability
@@ -102,3 +103,18 @@ def test_keys_that_sql_gives_in_another_unit_have_the_key_groups_of_what_is_writ
         .key_groups(millis.cast(pa.int64()))
         .tolist()
     )
+
+
+def test_no_length_stands_between_the_key_and_the_namespace_of_a_timer() -> None:
+    """As it does in a state's keys where neither is of fixed length: a timer of an interval join, by Flink 2.2.1."""
+    raw = bytes.fromhex("14 8000000000018704 037731 0d434c45414e55505f4c454654")
+    kind = KeyedStateType(
+        name="_timer_state/event_CLEANUP_TIMER", kind="timer", key=t.scalar("string"),
+        namespace=t.scalar("string"), map_key=None, value=None,
+    )  # fmt: skip
+    rows = pa.RecordBatch.from_pydict(
+        {"key": ["w1"], "namespace": ["CLEANUP_LEFT"], "timestamp": [100100], "domain": ["event"]}
+    )
+    encoded = KeyedTable(kind, 128).encode(rows)
+    assert encoded.to_arrow()["composite_key"].to_pylist() == [raw]
+    assert KeyedTable(kind, 128).decode(encoded).drop_columns(["key_group"]) == rows
