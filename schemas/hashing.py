@@ -29,7 +29,8 @@ _Number = TypeVar("_Number", np.int32, np.int64, np.float32, np.float64)
 
 _JAVA_TUPLE = "org.apache.flink.api.java.tuple.Tuple"
 _NANOS = 1_000_000_000
-_SIZE_PREFIX = 4
+SIZE_BYTES = 4
+"""Of a SQL row: its size, in front of it."""
 _DAY_NANOS = 86_400 * _NANOS
 
 
@@ -164,7 +165,7 @@ def _row_data(array: pa.Array, node: t.RowDataType) -> Hashes:
     """``BinaryRowData.hashCode``, of the bytes that Flink's ``BinaryRowWriter`` gives the row."""
     program = compile_type(node, wide_times=_has_parts(array.type, node))
     data, offsets = binary_parts(Codec(program).encode(array, "key"))
-    return binary_row_hash(data, offsets[:-1] + _SIZE_PREFIX, offsets[1:])
+    return binary_row_hash(data, offsets[:-1] + SIZE_BYTES, offsets[1:])
 
 
 def _has_parts(kind: pa.DataType, node: t.DataType) -> bool:

@@ -93,7 +93,7 @@ class _Places:
 
     def add(self, batch: EntryBatch) -> None:
         keys, found = self.state.table.keys(batch), batch.key_groups
-        groups = np.where(keys.is_valid(), self.state.table.key_groups(keys), found)
+        groups = np.where(keys.is_valid(), self.state.table.stored_key_groups(batch, keys), found)
         self.count += len(keys) - keys.null_count
         elsewhere = np.flatnonzero(groups != found)
         if may_have_names(self.state.type.key):

@@ -19,6 +19,7 @@ from ..schemas.codec.codec import Codec
 from ..schemas.codec.shapes import compile_type
 from ..schemas.errors import EncodeError, NameNotFoundError, StateliftError, Where
 from ..schemas.hashing import may_have_names, stability
+from ..schemas.null_forms import has_two_forms
 from .snapshot import Operator
 from .states import KeyedState
 
@@ -60,17 +61,20 @@ def look_up(operator: Operator, states: Sequence[KeyedState], key: pa.Array) -> 
     """What ``states`` hold for ``key``, an array of one key.
 
     Canonical and hashmap savepoints are read in the key's key group only, RocksDB's files in the blocks that can
-    hold it (of timers, all of the key group). Where nobody but the job can surely compute a key's hash, every key
-    group is searched.
+    hold it (of timers, all of the key group). Where nobody but the job can surely compute a key's hash, or the key has
+    two forms in bytes, every key group is searched.
     """
     kind = key_type(operator)
     wanted = Codec(compile_type(kind, wide_times=operator.opener.wide_times)).encode(key, "key")
     group = None
-    if states and stability(kind) is None and not may_have_names(kind):
+    two_forms = bool(has_two_forms(key, kind)[0])
+    if states and stability(kind) is None and not may_have_names(kind) and not two_forms:
         group = int(states[0].table.key_groups(key)[0])
     held: dict[str, list[pa.RecordBatch]] = {state.name: [] for state in states}
     for backend, numbered in _by_backend(states):
-        for state, batch in _held(backend, numbered, wanted[0].as_py(), group, operator):
+        for state, batch in _held(
+            backend, numbered, wanted[0].as_py(), group, operator, by_bytes=not two_forms
+        ):
             held[state.name].append(batch)
     rows = {state.name: pa.Table.from_batches(held[state.name], state.schema) for state in states}
     if group is None:
@@ -92,15 +96,23 @@ def _by_backend(states: Sequence[KeyedState]) -> Iterator[tuple[KeyedBackend, di
 
 
 def _held(
-    backend: KeyedBackend, states: dict[int, KeyedState], wanted: bytes, group: int | None, operator: Operator
+    backend: KeyedBackend,
+    states: dict[int, KeyedState],
+    wanted: bytes,
+    group: int | None,
+    operator: Operator,
+    *,
+    by_bytes: bool,
 ) -> Iterator[tuple[KeyedState, pa.RecordBatch]]:
-    """What one backend holds of the key; one stream for all states is read once."""
+    """What one backend holds of the key, by its bytes where it is stored as these; one stream for all states is read
+    once."""
     groups = backend.key_groups
     if group is not None:
         if group not in groups:
             return
         groups = KeyGroupRange(group, 1)
-    by_prefix = [s for s in states.values() if backend.format == "rocksdb" and s.kind != "timer"]
+    in_order = backend.format == "rocksdb" and by_bytes
+    by_prefix = [state for state in states.values() if in_order and state.kind != "timer"]
     by_group = {number: state for number, state in states.items() if state not in by_prefix}
     where = Where(operator=operator.label)
     try:

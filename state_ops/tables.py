@@ -27,11 +27,14 @@ from ..schemas.codec.codec import Codec, DecodeError
 from ..schemas.codec.shapes import compile_delimited, compile_map_value, compile_timer, compile_type
 from ..schemas.codec.undecoded import Undecoded
 from ..schemas.errors import EncodeError, FormatError, InputError, UnsupportedVersionError, Where
-from ..schemas.hashing import java_hash, key_groups, stability
+from ..schemas.hashing import SIZE_BYTES, binary_row_hash, java_hash, key_groups, stability
+from ..schemas.null_forms import has_two_forms
 from ..schemas.subclasses import has_many_forms, may_be_undecoded
 from .not_decoded import UNDECODED
 
 _TTL = "ttl_timestamp"
+_TIMESTAMP_BYTES = 8
+"""Of a timer: its timestamp, in front of its key."""
 
 
 def timer_domain(state_name: str) -> str:
@@ -245,7 +248,7 @@ class KeyedTable:
                 groups = self.key_groups(key)
             order = np.argsort(groups, kind="stable")
             table = table.take(pa.array(order))
-            return table, self._encode(table, groups[order])
+            return table, self.encode_in(table, groups[order])
         except InputError as error:
             raise error.at(Where(state=self.type.name)) from None
 
@@ -261,7 +264,37 @@ class KeyedTable:
             raise EncodeError(f"the key group of a {self.type.key} cannot be computed: {reason}")
         return key_groups(hashes, self.max_parallelism)
 
-    def _encode(self, table: pa.RecordBatch, groups: npt.NDArray[np.int32]) -> EntryBatch:
+    def stored_key_groups(self, batch: EntryBatch, keys: pa.Array) -> npt.NDArray[np.int32]:
+        """As :meth:`key_groups`, of entries and their ``keys``: SQL rows by their very bytes, which may be of a form
+        that is not the one they would be written in."""
+        if not isinstance(self.type.key, t.RowDataType):
+            return self.key_groups(keys)
+        data, starts = batch.keys.data, batch.keys.starts + prefix_bytes(self.max_parallelism)
+        if self.type.kind == "timer":
+            starts = starts + _TIMESTAMP_BYTES
+        sizes = np.zeros(len(batch), np.int64)
+        for byte in range(SIZE_BYTES):
+            sizes = sizes << 8 | data[starts + byte]
+        ends = np.minimum(starts + SIZE_BYTES + sizes, batch.keys.ends)
+        return key_groups(binary_row_hash(data, starts + SIZE_BYTES, ends), self.max_parallelism)
+
+    def key_parts(self) -> Iterator[tuple[str, t.DataType]]:
+        """The columns that make the entry's key, and their types."""
+        yield "key", self.type.key
+        if self.has_namespace and self.type.namespace is not None:
+            yield "namespace", self.type.namespace
+        if self.type.kind == "map" and self.type.map_key is not None:
+            yield "map_key", self.type.map_key
+
+    def has_two_forms(self, rows: pa.RecordBatch) -> npt.NDArray[np.bool_]:
+        """Which rows have a null in their key that may stand there in two forms."""
+        found = np.zeros(len(rows), np.bool_)
+        for name, node in self.key_parts():
+            found |= has_two_forms(self._column(rows, name), node)
+        return found
+
+    def encode_in(self, table: pa.RecordBatch, groups: npt.NDArray[np.int32]) -> EntryBatch:
+        """The entries of rows in their order, in the key groups given."""
         key = self._column(table, "key")
         space = self._column(table, "namespace") if self.has_namespace else pa.nulls(len(table))
         if self.type.kind == "timer":

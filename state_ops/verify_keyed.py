@@ -207,7 +207,7 @@ class _Unit:
         belongs = batch.key_groups
         keys = rows.column("key")
         if stability(table.type.key) is None:
-            belongs = np.where(keys.is_valid(), table.key_groups(keys), stands)
+            belongs = np.where(keys.is_valid(), table.stored_key_groups(batch, keys), stands)
         where = Where(state=table.type.name).within(self.check.where)
         for row in np.flatnonzero(stands != belongs).tolist():
             misplaced = self.misplaced.setdefault(state, Examples("misplaced keys", where, []))

@@ -18,6 +18,7 @@ from ..io.metadata import KeyGroupRange
 from ..schemas.codec.undecoded import TODO, text
 from ..schemas.errors import EncodeError, PlanError, StateliftError, Where
 from ..schemas.hashing import may_have_names, stability
+from ..schemas.null_forms import may_have_two_forms
 from .digest import Digest
 from .entry_database import EntryDatabase, entry_batch
 from .job import OperatorWork
@@ -30,6 +31,7 @@ from .states import KeyedState
 from .values import json_rows
 
 _SAMPLES = 5
+_TWO_FORMS = "Flink writes in two forms (a DECIMAL of over 18 digits, a TIMESTAMP of over 3)"
 
 
 @dataclass(slots=True)
@@ -52,6 +54,16 @@ class _Select:
     def forms(self) -> str:
         """The table of entries before as they would be written, where that is not as they are."""
         return f"{self.before}_forms"
+
+    @property
+    def doubtful(self) -> str:
+        """The table of entries after whose keys have a null that has two forms in bytes."""
+        return f"{self.after}_doubtful"
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """All tables beside those of the entries."""
+        return self.left_out, self.forms, self.nulls, self.kept, self.doubtful
 
     @property
     def nulls(self) -> str:
@@ -115,9 +127,7 @@ class WholeSelects:
                 tables[state] = f"read_{len(tables)}"
         selects = {select.state: select for select in self.selects.values()}
         operators = {id(state.operator): state.operator for state in tables}
-        extra = [
-            name for one in self.selects.values() for name in (one.left_out, one.forms, one.nulls, one.kept)
-        ]
+        extra = [name for one in self.selects.values() for name in one.extra]
         for table in (*tables.values(), *extra):
             self.database.create(table)
         for operator in operators.values():
@@ -139,6 +149,9 @@ class WholeSelects:
                 rows, made = select.state.table.encode_sorted(_checked(select.state, batch))
                 self.database.insert(select.after, made)
                 self._note_nulls(select, rows, made)
+                doubtful = select.state.table.has_two_forms(rows)
+                if doubtful.any():
+                    self.database.insert(select.doubtful, made.take(doubtful))
         twice = self.database.rows(
             f"SELECT key_group, composite_key FROM {select.after} GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
         )
@@ -149,6 +162,7 @@ class WholeSelects:
             )  # fmt: skip
         self._check_covered(select)
         self._check_undecoded(select)
+        self._check_key_forms(select)
         # Equal values may have several forms in bytes: what is not changed keeps its own.
         self.database.rows(
             f"UPDATE {select.after} a SET value = b.value FROM {select.before} b JOIN {select.forms} f"
@@ -171,6 +185,7 @@ class WholeSelects:
                 ),
                 todo=TODO.get(why[0], "use set, where and delete, which leave keys as they are"),
             )
+        _check_written_so(select.state, before, found.rows)
         if len(found.values):
             self.database.insert(select.left_out, before.take(found.values.mask))
         if select.state.table.has_many_forms:
@@ -208,6 +223,17 @@ class WholeSelects:
             raise PlanError(
                 f"the select gives {foreign} values in the column {UNDECODED} that are none of the state's own"
             )
+
+    def _check_key_forms(self, select: _Select) -> None:
+        """Raise PlanError for a new key of which nothing tells the form that the job looks up."""
+        for (key_group,) in self.database.rows(
+            f"SELECT key_group FROM {select.doubtful} ANTI JOIN {select.before} USING (key_group, composite_key)"
+            " LIMIT 1"
+        ):
+            raise PlanError(
+                f"the select gives a new key with a null that {_TWO_FORMS}",
+                where=Where(key_group=key_group), todo="leave it out",
+            )  # fmt: skip
 
     def _check_covered(self, select: _Select) -> None:
         """Raise PlanError for an entry that no subtask's state would take up."""
@@ -271,6 +297,25 @@ def _check_hashes(state: KeyedState, before: EntryBatch) -> None:
                 key_group=int(before.key_groups[elsewhere[0]]),
             ),
             todo="use set, where and delete, which leave keys where they are",
+        )
+
+
+def _check_written_so(state: KeyedState, before: EntryBatch, rows: pa.RecordBatch) -> None:
+    """Raise PlanError for a key that would be written as other bytes than it is."""
+    table = state.table
+    if not any(may_have_two_forms(node) for _, node in table.key_parts()):
+        return
+    again = table.encode_in(rows, before.key_groups).keys.to_arrow()
+    others = np.flatnonzero(~np.asarray(pc.equal(again, before.keys.to_arrow(clear_flag=True))))
+    if len(others):
+        raise PlanError(
+            f"a key of the state has a null that {_TWO_FORMS}",
+            where=Where(
+                operator=state.operator.label,
+                state=state.name,
+                key_group=int(before.key_groups[others[0]]),
+            ),
+            todo="use set, where and delete, which leave keys as they are",
         )
 
 

@@ -48,6 +48,9 @@ A key, namespace or map key that no column holds is null, and `set`, `where` and
 bytes as a whole. Where nothing says how long a value is (the heap's own format, broadcast states) one of an unknown
 class cannot be stepped over: what follows it in its key group, or its broadcast state, is not read, and said so; texts
 and times can.
+
+Keys of SQL rows with a null DECIMAL of over 18 digits, or TIMESTAMP of over 3, have two forms in Flink, each with a
+hash of its own. They are read, found and changed as they stand; a select that would write such a key anew is refused.
 """
 
 _INT, _STRING = build.scalar("Int"), build.scalar("String")

@@ -1,0 +1,139 @@
+"""SQL keys with a null that Flink writes in two forms: their key groups are those of their bytes, and no query that
+writes keys anew takes one form for the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import statelift
+from statelift.schemas.errors import PlanError
+from statelift.schemas.null_forms import has_two_forms, may_have_two_forms
+from statelift.schemas.snapshots import build
+from statelift.schemas.to_snapshot import snapshot_of
+from statelift.schemas.type_syntax import parse_type
+from statelift.state_ops.checks import check_key_groups
+from statelift.state_ops.lookup import look_up
+from statelift.state_ops.states import KeyedState
+from statelift.state_ops.verify import verify
+
+from .lifting import entries, lift, one_state
+from .making import UID, Made, savepoint
+
+KEY = parse_type("rowdata {f0: int, f1: timestamp(3), f2: decimal(20, 2), f3: double}")
+#: Keys of a windowed aggregate in mini-batches, as the key selector of Flink 2.3.0 wrote them, all in key group 0 of
+#: 128: of the second f2 is null, and 16 bytes are set aside for it at 0x28.
+FULL = bytes.fromhex(
+    "00000038000000000000000000000000000000006880c0f48d0100000200000028000000000000000000f83f"
+    "016f0000000000000000000000000000"
+)
+NULL = bytes.fromhex(
+    "00000038000400000000000004000000000000007049c2f48d0100000000000028000000000000000000f83f"
+    "00000000000000000000000000000000"
+)
+LONG = build.scalar("Long")
+ONE, TWO = (i.to_bytes(8, "big") for i in (1, 2))
+
+
+def made(folder: Path, *keys: bytes) -> Path:
+    values = dict(zip(keys, (ONE, TWO), strict=False))
+    return savepoint(folder, snapshot_of(KEY), Made(name="sum", value=LONG, entries=values), key_group=0)
+
+
+def opened(folder: Path) -> statelift.Snapshot:
+    return statelift.open(str(folder), uids=[UID])
+
+
+def select(columns: str) -> dict[str, Any]:
+    """A whole query, for keys anew."""
+    rows = f'SELECT {columns} FROM "{UID}"."sum"'
+    return one_state(UID, "sum", select=f"{rows} UNION ALL ({rows} LIMIT 0)")
+
+
+def test_such_keys_stand_where_their_bytes_belong(tmp_path: Path) -> None:
+    snapshot = opened(made(tmp_path, FULL, NULL))
+    assert [one for one in verify(snapshot) if one.severity == "fault"] == []
+    assert check_key_groups(snapshot).passed
+
+
+def test_bytes_of_another_key_group_are_found(tmp_path: Path) -> None:
+    """The key with another number in it."""
+    snapshot = opened(made(tmp_path, FULL, NULL[:12] + b"\5" + NULL[13:]))
+    assert not check_key_groups(snapshot).passed
+    assert any("stands in key group 0 and belongs to" in str(one) for one in verify(snapshot))
+
+
+@pytest.mark.parametrize("format", ["canonical", "rocksdb"])
+def test_such_a_key_is_found_by_its_value(tmp_path: Path, format: str) -> None:
+    lift(made(tmp_path / "source", FULL, NULL), tmp_path / "out", {}, format=format)
+    operator = opened(tmp_path / "out").operator(UID)
+    state = operator.state("sum")
+    assert isinstance(state, KeyedState)
+    for row in state.to_arrow().to_batches()[0].to_pylist():
+        key = pa.array([row["key"]], state.schema.field("key").type)
+        found = look_up(operator, [state], key)
+        assert (found.key_group, found.rows["sum"]["value"].to_pylist()) == (0, [row["value"]])
+
+
+@pytest.mark.parametrize(
+    "change", [{"set": {"value": "value + 5"}}, {"delete": {"where": "key.f2 IS NOT NULL"}}]
+)
+def test_a_change_of_rows_keeps_the_key_s_bytes(tmp_path: Path, change: dict[str, Any]) -> None:
+    source = made(tmp_path / "source", FULL, NULL)
+    lift(source, tmp_path / "out", one_state(UID, "sum", **change))
+    [before], [after] = (
+        [list(one[UID, "sum"]) for one in [entries(opened(folder))]] for folder in (source, tmp_path / "out")
+    )
+    assert after == (before if "set" in change else [key for key in before if NULL in key])
+
+
+def test_a_whole_select_does_not_write_such_a_key_in_another_form(tmp_path: Path) -> None:
+    source = made(tmp_path / "source", FULL, NULL)
+    with pytest.raises(
+        PlanError, match=r"a key of the state has a null that Flink writes in two forms.*set, where"
+    ):
+        lift(source, tmp_path / "out", select("*"))
+
+
+def test_a_whole_select_makes_no_such_key(tmp_path: Path) -> None:
+    source = made(tmp_path / "source", FULL)
+    lift(source, tmp_path / "same", select("*"))
+    nulled = "struct_update(key, f2 := NULL::DECIMAL(20, 2)) AS key, value"
+    with pytest.raises(PlanError, match="gives a new key with a null that Flink writes in two forms"):
+        lift(source, tmp_path / "out", select(nulled))
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("rowdata {f0: decimal(20, 2)}", True),
+        ("rowdata {f0: decimal(18, 2)}", False),
+        ("rowdata {f0: timestamp(6)}", True),
+        ("rowdata {f0: timestamp(3)}", False),
+        ("rowdata {f0: rowdata {g: timestamp_ltz(9)}}", True),
+        ("tuple<long, rowdata {f0: decimal(38, 0)}>", True),
+        ("long", False),
+    ],
+)
+def test_which_types_may_have_such_nulls(text: str, may: bool) -> None:
+    assert may_have_two_forms(parse_type(text)) == may
+
+
+def test_which_rows_have_such_nulls() -> None:
+    kind = pa.struct(
+        {
+            "__kind": pa.int8(),
+            "a": pa.struct({"__kind": pa.int8(), "b": pa.decimal128(20, 2)}),
+            "c": pa.int32(),
+        }
+    )
+    rows = [
+        {"__kind": 0, "a": {"__kind": 0, "b": None}, "c": 1},
+        {"__kind": 0, "a": None, "c": 1},
+        {"__kind": 0, "a": {"__kind": 0, "b": 1}, "c": None},
+        None,
+    ]
+    node = parse_type("rowdata {a: rowdata {b: decimal(20, 2)}, c: int}")
+    assert has_two_forms(pa.array(rows, kind), node).tolist() == [True, False, False, False]
