@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import types as t
+from .tree import rebuilt
 
 _MAX_DEPTH = 48
 _MAX_PRECISION = 38
 _MAX_FIXED_DECIMAL = 64
+_RECURSIVE = "its schema is recursive"
 _PRIMITIVES: dict[str, t.ScalarName] = {
     "null": "null", "boolean": "boolean", "int": "int", "long": "long", "float": "float", "double": "double",
     "string": "string_data", "bytes": "bytes",
@@ -74,7 +76,7 @@ class _Schemas:
             return t.scalar(_PRIMITIVES[name])
         for full in (name, f"{namespace}.{name}"):
             if full in self.named:
-                return self.named[full] or _opaque(full, "its schema is recursive")
+                return self.named[full] or t.SpanType(class_name=full, reason=_RECURSIVE)
         return _opaque(name, "its schema does not define this name")
 
     def _define(self, schema: dict[str, Any], kind: str, namespace: str, depth: int) -> t.DataType:
@@ -99,9 +101,21 @@ class _Schemas:
                 t.Field(name=str(one.get("name")), type=self.type(one.get("type"), space, depth + 1))
                 for one in parts
             )
-            node = t.TupleType(class_name=full, fields=fields)
+            node = self._closed(full, t.TupleType(class_name=full, fields=fields))
         self.named[full] = node
         return node
+
+    def _closed(self, name: str, node: t.TupleType) -> t.DataType:
+        """``node``, with itself as the body of those that it holds; in other types that were read within it too."""
+
+        def close(one: t.DataType) -> t.DataType:
+            inner = isinstance(one, t.SpanType) and one.class_name == name and one.body is None
+            return t.SpanType(class_name=name, reason=_RECURSIVE, body=node) if inner else one
+
+        for other, found in self.named.items():
+            if found is not None:
+                self.named[other] = rebuilt(found, close)
+        return rebuilt(node, close)
 
     def _union(self, branches: list[Any], namespace: str, depth: int) -> t.DataType:
         types = [self.type(branch, namespace, depth + 1) for branch in branches]

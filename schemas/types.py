@@ -396,6 +396,14 @@ class OpaqueType(DataType):
         return f"opaque<{quoted(self.class_name)}>"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanType(OpaqueType):
+    """A value of a type that holds itself, as in a list of linked records: no column holds it, but its ``body`` tells
+    where it ends. Within ``body`` one without a body stands for the one of its name around it."""
+
+    body: DataType | None = None
+
+
 def is_numbered(fields: tuple[Field, ...]) -> bool:
     """Whether the fields are named f0, f1, …, as those that have no names are."""
     return all(field.name == f"f{i}" for i, field in enumerate(fields))
@@ -407,7 +415,9 @@ def decimal_storage(precision: int) -> Literal["long", "bytes"]:
 
 
 def opaque_in(node: DataType) -> OpaqueType | None:
-    """The first opaque node of the tree, or None: a value that holds one is opaque as a whole."""
+    """The first node of the tree whose end nothing tells, or None: a value that holds one is opaque as a whole."""
+    if isinstance(node, SpanType):
+        return None
     if isinstance(node, OpaqueType):
         return node
     for child in node.children():

@@ -13,6 +13,7 @@ from . import ops
 from .binary_kernels import BASE, CURRENT, put_slot
 from .memory import get_1, get_4, get_8, put_1, put_8, store_i4, store_i8, word
 from .slot_kernels import PART_OF_KERNEL, advance
+from .span_kernels import end_of_span
 from .text_kernels import copy_bytes, fits_int128, put_big_integer, put_int128
 from .time_kernels import is_time, put_local, put_stamp
 
@@ -41,7 +42,7 @@ def give_value(op, code, where, out, at, end, mem, head, base, stack, depth):
 
 @njit(**PART_OF_KERNEL)
 def give_bytes(op, code, where, out, at, end, mem, head, base, stack, depth):
-    """BLOB, REST, RAW, B_BYTES, KRYO, VARIANT."""
+    """BLOB, REST, RAW, B_BYTES, KRYO, SPAN, VARIANT."""
     extra = word(code, where + 3)
     h = advance(head, word(code, where + 1), 4)
     start = get_4(mem, h)
@@ -72,6 +73,8 @@ def give_bytes(op, code, where, out, at, end, mem, head, base, stack, depth):
             at += 4
     copy_bytes(mem, start, n, out, at, end - at)
     at += n
+    if op == ops.SPAN and end_of_span(code, extra, out, at - n, at) != at:
+        return np.int64(-ops.BAD_LENGTH)
     if op == ops.VARIANT:
         copy_bytes(mem, then, more, out, at, end - at)
     return put_slot(out, stack, depth, at, at - n) if op == ops.B_BYTES else at + more

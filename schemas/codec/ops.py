@@ -64,6 +64,7 @@ REST = next(_number)  # -, -, keep: the bytes up to the end of the value, less `
 RAW = next(_number)  # -, -, n: that many bytes
 VARIANT = next(_number)  # soff, sdata of the value; soff, sdata of the metadata
 B_BYTES = next(_number)  # -, -, 1 if it is text, 1 if short ones stand in the slot
+SPAN = next(_number)  # -, -, row: what the rows of SPAN_* step over
 KRYO = next(
     _number
 )  # -, -, Kryo's version, bodies of registered classes in the pool, how many, row of the shape
@@ -81,6 +82,12 @@ WIDE_DATE, WIDE_DATE_TIME = _next(2)  # syear, svalid, smonth, sday[, snanos of 
 TIMESTAMP_DATA, B_TIMESTAMP = _next(2)  # slot, nanoseconds of the column's unit
 WIDE_TIMESTAMP_DATA, B_WIDE_TIMESTAMP = _next(2)  # smillis, snanos
 B_1, B_2, B_4, B_8 = _next(4)  # slot
+
+# The rows that find the end of a value of a type that holds itself
+SPAN_BYTES, SPAN_FRAMED = _next(2)  # count; i4 length, bytes
+SPAN_BLOCK, SPAN_NEXT = _next(2)  # target behind the loop: Avro's varint count, the elements, 0
+SPAN_BRANCH, SPAN_GOTO = _next(2)  # an i4, how many GOTOs follow; target
+SPAN_CALL, SPAN_RETURN = _next(2)  # target
 
 #: CONST instead of a count: what is left of the value is dropped, and nothing is written.
 TO_END = -1

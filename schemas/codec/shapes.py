@@ -36,6 +36,7 @@ from .program import (
     VarShape,
 )
 from .scalars import FIXED, TEMPORAL, VARIABLE, WIDE, least_bytes, mask_bytes
+from .spans import SpanRows
 
 __all__ = [
     "Builder",
@@ -179,9 +180,17 @@ class Builder:
                 return shape
             case t.KryoType():
                 return self._kryo(node, last)
+            case t.SpanType(body=t.DataType()):
+                return self._span(node)
             case t.JavaType() | t.ClassType() | t.NamedType():
                 raise PlanError(f"{node} stands only where Kryo writes it: kryo[kryo=…]<class, {node}>")
         return self.rest()
+
+    def _span(self, node: t.SpanType) -> Shape:
+        offsets, data = self.variable()
+        at = self.emit(ops.SPAN, offsets, data)
+        self.deferred.append(lambda: self.patch(at, 3, SpanRows(self).compile(node)))
+        return VarShape(arrow_type=pa.binary(), offsets=offsets, data=data)
 
     def _kryo(self, node: t.KryoType, last: bool) -> Shape:
         offsets, data = self.variable()

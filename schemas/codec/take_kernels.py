@@ -15,6 +15,7 @@ from .kryo_kernels import skip_kryo
 from .kryo_take_kernel import end_of_shape
 from .memory import get_8, load_i4, load_i8, put_8, set_word, word
 from .slot_kernels import PART_OF_KERNEL, claim, push_1, push_4, push_8, push_length
+from .span_kernels import end_of_span
 from .text_kernels import copy_bytes, is_utf8, take_big_integer, take_int128
 from .time_kernels import take_local, take_stamp, timestamp_of
 
@@ -57,7 +58,7 @@ def _keep(buf, start, n, mem, head, limit, offsets, data):
 
 @njit(**PART_OF_KERNEL)
 def take_bytes(op, code, at, pool, buf, pos, end, mem, head, limit, stack, depth):
-    """BLOB, REST, RAW, B_BYTES, KRYO, VARIANT."""
+    """BLOB, REST, RAW, B_BYTES, KRYO, SPAN, VARIANT."""
     a = word(code, at + 1)
     b = word(code, at + 2)
     extra = word(code, at + 3)
@@ -80,6 +81,11 @@ def take_bytes(op, code, at, pool, buf, pos, end, mem, head, limit, stack, depth
             return start + n + more if _keep(buf, start, n, mem, head, limit, a, b) else _FULL
     elif op == ops.REST:
         n = end - pos - extra
+    elif op == ops.SPAN:
+        n = end_of_span(code, extra, buf, pos, end)
+        if n < 0:
+            return n
+        n -= pos
     elif op == ops.KRYO:
         shape = word(code, at + 6)
         reason = np.int64(0)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 import pytest
 import statelift
 from statelift.schemas.hashing import java_hash, key_groups, stability
@@ -20,7 +21,7 @@ from statelift.state_ops.plan import Plan
 from statelift.state_ops.report import Report
 from statelift.state_ops.states import KeyedState, State
 
-from ..state_ops.sections import compare_operator
+from ..state_ops.sections import compare, compare_operator, keyed_tables
 from .compare import assert_same_content
 from .flink import Contents, FlinkHarness, Restore, Written
 
@@ -30,9 +31,30 @@ pytestmark = pytest.mark.flink
 TYPES = {
     "org.example.lab.T$Unregistered": {"extends": "org.example.lab.T$Base", "fields": {"more": "long"}},
     "org.example.lab.T$Opaque": {"fields": {"left": "string", "right": "int"}},
+    "org.example.lab.T$Status": {"enum": ["OPEN", "PAID"]},
+    "org.example.lab.T$Line": {"fields": {"article": "string", "price": "double"}},
+    "org.example.lab.T$Order": {
+        "fields": {
+            "id": "long",
+            "count": "nullable<int>",
+            "note": "string",
+            "status": "org.example.lab.T$Status",
+            "tags": "list<string>",
+            "weights": "map<string, double>",
+            "sizes": "array<int>",
+            "total": "big_decimal",
+            "placed": "instant",
+            "first": "org.example.lab.T$Line",
+            "lines": "list<org.example.lab.T$Line>",
+            "any": "object",
+        }
+    },
+    "org.example.lab.T$BigOrder": {"extends": "org.example.lab.T$Order", "fields": {"approvedBy": "string"}},
 }
 #: Keys whose hash is made by a class of the user.
 UNSTABLE_KEYS = {"by-pojo", "by-record", "by-avro"}
+#: The operator whose values no Arrow column holds without wide times, and those that none holds with them.
+UNHELD, HALVES = "unheld", {f"{kind}-halves" for kind in "vlm"}
 #: Flink lists the subclasses that a serializer met as not registered, and then reconfigures it.
 RECONFIGURED = ("registered_subclass", "other_subclass")
 
@@ -60,12 +82,14 @@ def heap(flink: FlinkHarness, tmp_path_factory: pytest.TempPathFactory) -> Writt
     return write(flink, tmp_path_factory.mktemp("types"), "hashmap", "native")
 
 
-def opened(written: Written) -> statelift.Snapshot:
-    return statelift.open(str(written.path), uids=written.expected["operators"], types=TYPES)
+def opened(written: Written, wide_times: bool = False) -> statelift.Snapshot:
+    uids = written.expected["operators"]
+    return statelift.open(str(written.path), uids=uids, types=TYPES, wide_times=wide_times)
 
 
 def assert_reads_equal(written: Written) -> None:
     snapshot, expected = opened(written), written.expected["operators"]
+    expected.pop(UNHELD)
     opaque: set[str] = set()
     different = [
         one
@@ -91,6 +115,26 @@ def test_every_type_reads_equal_from_the_heap(heap: Written) -> None:
     assert_reads_equal(heap)
 
 
+def test_what_no_column_holds_is_read_with_wide_times_or_kept_as_bytes(
+    canonical: Written, heap: Written
+) -> None:
+    for written in (canonical, heap):
+        states = written.expected["operators"][UNHELD]["keyed"]
+        usual, wide = (opened(written, wide_times=wide).operator(UNHELD) for wide in (False, True))
+        tables, opaque = keyed_tables(wide), set[str]()
+        for name, wanted in states.items():
+            rows = usual.state(name).to_arrow()
+            kept = rows.filter(pc.is_valid(rows.column("undecoded")))
+            assert 0 < len(kept) < len(rows) or name.startswith("l-"), name
+            assert kept.column("value").null_count == len(kept)
+            if name in HALVES:
+                assert wide.state(name).to_arrow().equals(rows)
+            else:
+                assert compare(wide, tables, "keyed", name, wanted, opaque) == []
+        assert opaque == set()
+        assert len(states) == 21
+
+
 def test_what_is_not_declared_hides_no_more_of_the_heap_than_it_has_to(heap: Written) -> None:
     """Nothing says how long values are there: what is behind one of an unknown class in its key group is not read."""
     uids = heap.expected["operators"]
@@ -101,14 +145,16 @@ def test_what_is_not_declared_hides_no_more_of_the_heap_than_it_has_to(heap: Wri
     )
     lost = {at for at, entries in found.items() if entries is None}
     assert {name for _, name in lost if not name.startswith("_timer_state")} <= {
-        f"{kind}-{name}" for kind in "vlm" for name in ("kryo_class", "other_subclass")
+        f"{kind}-{name}" for kind in "vlm" for name in ("kryo_class", "kryo_order", "other_subclass")
     }
     assert {at: n for at, n in found.items() if n is not None} == {
         at: n for at, n in whole.items() if at not in lost
     }
     problems = [problem for operator in bare for problem in operator.problems]
     assert problems
-    named = re.compile(r"org\.example\.lab\.T\$(Opaque|Unregistered).* state .*, key group \d+, offset \d+")
+    named = re.compile(
+        r"org\.example\.lab\.T\$(Opaque|Order|Unregistered).* state .*, key group \d+, offset \d+"
+    )
     assert all(map(named.search, problems))
 
 
@@ -134,14 +180,15 @@ def test_key_groups_are_those_that_flink_computes(canonical: Written) -> None:
 # -- written -----------------------------------------------------------------------------------------------------
 
 
-def encode_all(written: Written, target: Path, format: str, plan_of: Any) -> Report:
+def encode_all(written: Written, target: Path, format: str, plan_of: Any, wide_times: bool) -> Report:
     """A snapshot of the same content, where everything is decoded and encoded anew."""
     snapshot, operators = opened(written), {}
     for uid in written.expected["operators"]:
         states = [state for state in snapshot.operator(uid).states if state.name != "SourceReaderState"]
         operators[uid] = {"states": {state.name: plan_of(uid, state) for state in states}}
     places = {"source": str(written.path), "target": str(target), "format": format}
-    return apply(Plan.of({**places, "types": TYPES, "operators": operators}), workers=1)
+    reading = {"types": TYPES, "wide_times": wide_times}
+    return apply(Plan.of({**places, **reading, "operators": operators}), workers=1)
 
 
 def set_or_select(uid: str, state: State) -> dict[str, Any]:
@@ -172,21 +219,29 @@ def assert_restored(flink: FlinkHarness, expected: Contents, snapshot: Path, bac
 
 
 @pytest.mark.parametrize(
-    ("format", "backend", "plan_of"),
-    [("canonical", "hashmap", select), ("rocksdb", "rocksdb", set_or_select)],
+    ("format", "backend", "plan_of", "wide_times"),
+    [("canonical", "hashmap", select, False), ("rocksdb", "rocksdb", set_or_select, True)],
 )
 def test_what_is_encoded_anew_is_the_same_bytes_and_flink_restores_it_as_is(
-    flink: FlinkHarness, tmp_path: Path, canonical: Written, format: str, backend: str, plan_of: Any
+    flink: FlinkHarness,
+    tmp_path: Path,
+    canonical: Written,
+    format: str,
+    backend: str,
+    plan_of: Any,
+    wide_times: bool,
 ) -> None:
     """But for null values of maps: behind their flag the heap writes what the user's serializer makes of a null."""
-    report = encode_all(canonical, tmp_path / "out", format, plan_of)
+    report = encode_all(canonical, tmp_path / "out", format, plan_of, wide_times)
     nulls = {
-        name
-        for name, state in canonical.expected["operators"]["maps"]["keyed"].items()
+        (uid, name)
+        for uid in ("maps", UNHELD)
+        for name, state in canonical.expected["operators"][uid]["keyed"].items()
+        if state["kind"] == "map"
         for entry in state["entries"]
         if ["null", None] in entry["value"]["$map"]
     }
     different = {(state.operator, state.name) for state in report.states if state.read != state.written}
-    assert different == {("maps", name) for name in nulls}
-    assert len(nulls) == 12
+    assert different == nulls
+    assert len(nulls) == 12 + 3
     assert_restored(flink, canonical.expected, tmp_path / "out", backend)

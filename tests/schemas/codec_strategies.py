@@ -10,6 +10,8 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from statelift.schemas import types as t
 
+from .reference import all_columns, can_be_null, encode, shown, unrolled
+
 _WIDE = Context(prec=100)
 _INTEGERS = {
     "byte": 8, "short": 16, "int": 32, "long": 64, "count_window": 64, "flipped_long": 64, "days": 32,
@@ -201,12 +203,64 @@ def _nest(of: st.SearchStrategy[t.DataType]) -> st.SearchStrategy[t.DataType]:
     )
 
 
+def _again(name: str) -> t.SpanType:
+    return t.SpanType(class_name=name, reason="its schema is recursive")
+
+
+def _span(name: str, /, **fields: t.DataType) -> t.SpanType:
+    parts = tuple(t.Field(name=part, type=kind) for part, kind in fields.items())
+    body = t.TupleType(class_name=name, fields=parts)
+    return t.SpanType(class_name=name, reason="its schema is recursive", body=body)
+
+
+def _blocks(node: t.DataType) -> t.ListType:
+    return t.ListType(element=node, framing="block")
+
+
+#: Avro records that hold themselves: linked ones, trees, and one within another.
+SPANS = (
+    _span("Linked", value=t.scalar("long"), next=t.NullableType(inner=_again("Linked"), flag="null_first")),
+    _span(
+        "Tree",
+        name=t.scalar("string_data"),
+        below=_blocks(_again("Tree")),
+        hash=t.FixedType(class_name="F", size=3),
+    ),
+    _span(
+        "Outer",
+        other=t.NullableType(inner=_again("Outer"), flag="null_second"),
+        inner=_blocks(
+            _span(
+                "Inner",
+                either=t.UnionType(
+                    class_name="Avro union",
+                    alternatives=(
+                        t.Field(name="null", type=t.scalar("null")),
+                        t.Field(name="inner", type=_again("Inner")),
+                        t.Field(name="outer", type=_again("Outer")),
+                    ),
+                    tags=(0, 1, 2),
+                    tag_width=4,
+                ),
+                prices=t.MapType(
+                    key=t.scalar("string_data"),
+                    value=t.DecimalType(precision=20, scale=2, storage="bytes"),
+                    framing="block",
+                ),
+            )
+        ),
+        color=t.EnumType(class_name="E", constants=("A", "B")),
+    ),
+)
+
+
 types: st.SearchStrategy[t.DataType] = st.recursive(
     st.sampled_from(sorted(SCALARS)).map(t.scalar)
     | decimals
     | timestamps
     | enums
     | st.integers(0, 9).map(lambda n: t.FixedType(class_name="F", size=n))
+    | st.sampled_from(SPANS)
     | binary_types,
     _nest,
     max_leaves=6,
@@ -233,6 +287,10 @@ def values(node: t.DataType) -> st.SearchStrategy[Any]:
             return st.fixed_dictionaries({"ttl_timestamp": SCALARS["long"], "value": values(node.inner)})
         case t.NullableType():
             return _or_none(node.inner)
+        case t.ListType(element=t.SpanType()):
+            return st.lists(
+                values(node.element), max_size=1
+            )  # more of each and there would be no end to them
         case t.ListType() if node.element_flag == "none":
             return st.lists(values(node.element), max_size=4)
         case t.ListType():
@@ -248,6 +306,9 @@ def values(node: t.DataType) -> st.SearchStrategy[Any]:
             return _union_values(node)
         case t.FixedType():
             return st.binary(min_size=node.size, max_size=node.size)
+        case t.SpanType():
+            inside = unrolled(node)
+            return st.deferred(lambda: values(inside)).map(lambda value: encode(inside, value))
         case t.DecimalType():
             top = 10**node.precision - 1
             return st.integers(-top, top)
@@ -267,8 +328,6 @@ def _or_none(node: t.DataType) -> st.SearchStrategy[Any]:
 
 
 def _pojo_values(node: t.PojoType) -> st.SearchStrategy[dict[str, Any]]:
-    from .reference import all_columns
-
     columns, places = all_columns(node)
     if not places:
         return record(node.fields, nulls=True)
@@ -285,8 +344,6 @@ def _pojo_values(node: t.PojoType) -> st.SearchStrategy[dict[str, Any]]:
 
 
 def _union_values(node: t.UnionType) -> st.SearchStrategy[dict[str, Any]]:
-    from .reference import can_be_null, shown
-
     columns = [node.alternatives[i].name for i in shown(node)]
     ambiguous = sum(can_be_null(part.type) for part in node.alternatives) > 1
     choices = []

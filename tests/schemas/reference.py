@@ -7,9 +7,11 @@ decimals, which are unscaled numbers. Maps are lists of pairs.
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from typing import Any
 
 from statelift.schemas import types as t
+from statelift.schemas.tree import rebuilt
 from statelift.schemas.wire import encode_modified_utf8, text_to_units, units_to_text
 
 
@@ -369,6 +371,8 @@ def encode(node: t.DataType, value: Any) -> bytes:
         case t.FixedType():
             assert len(value) == node.size
             return bytes(value)
+        case t.SpanType():
+            return bytes(value)
         case t.DecimalType():
             if node.storage == "bytes":
                 return big(len(minimal(value)), 4) + minimal(value)
@@ -424,6 +428,10 @@ def decode(node: t.DataType, data: Bytes) -> Any:
             return decode_union(node, data)
         case t.FixedType():
             return data.take(node.size)
+        case t.SpanType():
+            start = data.pos
+            decode(unrolled(node), data)
+            return data.raw[start : data.pos]
         case t.DecimalType():
             n = {"long": lambda: 8, "bytes": lambda: data.number(4), "fixed": lambda: node.size}[
                 node.storage
@@ -443,6 +451,17 @@ def decode(node: t.DataType, data: Bytes) -> Any:
                 raise WireError("more in the frame")
             return value
     raise AssertionError(node)
+
+
+def unrolled(node: t.SpanType) -> t.DataType:
+    """What is in a value of a type that holds itself, with the type itself where it stands again."""
+    assert node.body is not None
+    again = replace(node, body=None)
+
+    def is_outside(one: t.DataType) -> bool:
+        return not (isinstance(one, t.SpanType) and one.class_name == node.class_name)
+
+    return rebuilt(node.body, lambda one: node if one == again else one, is_outside)
 
 
 def flag(data: Bytes) -> bool:

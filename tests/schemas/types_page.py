@@ -32,7 +32,8 @@ This page is made from the code (`python tests/schemas/types_page.py > docs/type
 
 Parts of other types are null where Flink marks them so: POJO and row fields, map values, elements of sets and of object
 arrays. A value of a type that is not decoded is `binary`, carried as it is, and a value that holds one is `binary` as a
-whole unless it stands at its end. With `wide_times` the types of the last table are structs of their parts.
+whole unless it stands at its end. Where Avro's schema holds itself the columns go down to where it stands again: that part
+is `binary`, and what follows it is read. With `wide_times` the types of the last table are structs of their parts.
 """
 
 UNHELD = """
@@ -54,6 +55,10 @@ hash of its own. They are read, found and changed as they stand; a select that w
 """
 
 _INT, _STRING = build.scalar("Int"), build.scalar("String")
+_LINKED = (
+    '{"type": "record", "name": "com.acme.Linked", "fields": [{"name": "id", "type": "long"},'
+    ' {"name": "next", "type": ["null", "com.acme.Linked"]}]}'
+)
 _AVRO = (
     '{"type": "record", "name": "com.acme.R", "fields": [{"name": "id", "type": "long"},'
     ' {"name": "name", "type": ["null", "string"]}, {"name": "tags", "type": {"type": "array", "items": "string"}},'
@@ -113,6 +118,7 @@ def others() -> Iterator[tuple[str, ...]]:
         ("`EnumSerializer`", build.enum("com.acme.Color", ("RED", "BLUE"))),
         ("`AvroSerializer`", build.avro(_AVRO)),
         ("`AvroSerializer`", build.avro('["null", "int", "string"]')),
+        ("`AvroSerializer`, a schema that holds itself", build.avro(_LINKED)),
         ("`AvroSerializer`", build.avro('{"type": "fixed", "name": "com.acme.F", "size": 4}')),
         ("`KryoSerializer` of a JDK class", build.kryo("java.util.ArrayList")),
         ("`KryoSerializer` of a class that is not declared", build.kryo("com.acme.K")),

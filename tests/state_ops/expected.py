@@ -61,13 +61,15 @@ def column(node: t.DataType, values: pa.Array) -> list[Json]:
             return _tagged("$map", map(_sorted, pairs))
         case t.UnionType():
             return _unions(node, values)
-        case t.FixedType():
+        case t.FixedType() | t.SpanType():
             return _tagged("$bytes", _hex(values))
         case t.KryoType() if node.shape is not None:
             return kryo_column(node.shape, values, column)
         case t.DecimalType():
             return [None if one is None else _decimal(one.as_tuple()) for one in values.to_pylist()]
         case t.TimestampDataType():
+            if pa.types.is_struct(values.type):
+                return _tagged("$timestampdata", _parts(values))
             return _tagged("$timestampdata", [_timestamp_data(one, values.type) for one in _raw(values)])
     raise NotImplementedError(f"no JSON form for {node}")
 

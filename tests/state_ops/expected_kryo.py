@@ -18,9 +18,13 @@ def kryo_column(shape: t.DataType, values: pa.Array, column: Column) -> list[Jso
     several = alternatives(shape)
     if len(several) > 1:
         parts = zip(values.type, several, strict=True)
-        columns = [kryo_column(one, values.field(part.name), column) for part, one in parts]
+        columns = [_class_column(one, values.field(part.name), column) for part, one in parts]
         return [next((one for one in row if one is not None), None) for row in zip(*columns, strict=True)]
-    (node,) = several
+    return _class_column(several[0], values, column)
+
+
+def _class_column(node: t.DataType, values: pa.Array, column: Column) -> list[Json]:
+    """The values of one of the classes that may stand there."""
     match node:
         case t.JavaType(name="uuid"):
             return _tagged("$uuid", values.to_pylist())

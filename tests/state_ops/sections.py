@@ -25,7 +25,9 @@ FLINKS_OWN = {"watermark"}
 
 
 def opaque_parts(node: t.DataType) -> Iterator[str]:
-    """What of a type is bytes only, each part by its class and the reason."""
+    """What of a type is bytes only, each part by its class and the reason; not those whose end is known."""
+    if isinstance(node, t.SpanType):
+        return
     if isinstance(node, t.OpaqueType):
         yield f"{node.class_name}: {node.reason}"
     elif isinstance(node, t.KryoType) and node.shape is None:

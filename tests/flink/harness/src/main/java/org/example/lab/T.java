@@ -122,6 +122,51 @@ public final class T {
         }
     }
 
+    /** Kryo's too, with a field of each kind that can be declared. */
+    public static class Order {
+        public final long id;
+        public Integer count;
+        public String note;
+        public Status status;
+        public List<String> tags;
+        public Map<String, Double> weights;
+        public int[] sizes;
+        public BigDecimal total;
+        public Instant placed;
+        public Line first;
+        public List<Line> lines;
+        public Object any;
+
+        public Order(long id) {
+            this.id = id;
+        }
+    }
+
+    public static class BigOrder extends Order {
+        public String approvedBy;
+
+        public BigOrder(long id, String approvedBy) {
+            super(id);
+            this.approvedBy = approvedBy;
+        }
+    }
+
+    public enum Status {
+        OPEN,
+        PAID
+    }
+
+    /** Registered with Kryo, which writes its number. */
+    public static class Line {
+        public final String article;
+        public final double price;
+
+        public Line(String article, double price) {
+            this.article = article;
+            this.price = price;
+        }
+    }
+
     /** For Avro's reflection. */
     public static class Reflected {
         public String id;

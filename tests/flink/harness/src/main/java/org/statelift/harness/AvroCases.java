@@ -18,6 +18,7 @@ import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.avro.reflect.ReflectData;
+import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.formats.avro.typeutils.AvroSerializer;
 import org.apache.flink.formats.avro.typeutils.AvroTypeInfo;
 import org.apache.flink.formats.avro.typeutils.GenericRecordAvroTypeInfo;
@@ -58,6 +59,13 @@ final class AvroCases {
               {"name": "id", "type": {"type": "string", "logicalType": "uuid"}}]}"""
             .replace("\"Inner2\"", "{\"type\": \"record\", \"name\": \"Other\", \"fields\": []}"));
 
+    private static final Schema TREE = new Schema.Parser().parse("""
+            {"type": "record", "name": "Tree", "namespace": "org.example.lab", "fields": [
+              {"name": "name", "type": "string"},
+              {"name": "next", "type": ["null", "Tree"]},
+              {"name": "below", "type": {"type": "array", "items": "Tree"}},
+              {"name": "named", "type": {"type": "map", "values": ["int", "Tree"]}}]}""");
+
     private AvroCases() {}
 
     static List<TypeCase<?>> all() {
@@ -65,6 +73,7 @@ final class AvroCases {
         return List.of(
                 of("avro_specific", new AvroTypeInfo<>(T.Payment.class), payment("a", null), payment(CoreCases.LONG, "n"))
                         .shown(record -> json(T.Payment.SCHEMA$, record)),
+                of("avro_tree", new GenericRecordAvroTypeInfo(TREE), tree("leaf"), forest()).shown(AvroCases::json),
                 of("avro_generic", new GenericRecordAvroTypeInfo(EVERYTHING), everything(0), everything(1),
                                 everything(2), everything(3), everything(4))
                         .shown(record -> json(EVERYTHING, record)),
@@ -119,6 +128,54 @@ final class AvroCases {
                 EVERYTHING.getField("exact").schema(), new byte[] {-1, -1, -1, -1, -1, (byte) (i - 100)}));
         record.put("id", "00000000-0000-0000-0000-000000000001");
         return record;
+    }
+
+    private static GenericRecord tree(String name, GenericRecord... below) {
+        GenericRecord tree = new GenericData.Record(TREE);
+        tree.put("name", name);
+        tree.put("below", List.of(below));
+        tree.put("named", Map.of());
+        return tree;
+    }
+
+    private static GenericRecord forest() {
+        GenericRecord chain = tree("end");
+        for (int i = 0; i < 300; i++) {
+            GenericRecord link = tree(CoreCases.UNICODE);
+            link.put("next", chain);
+            chain = link;
+        }
+        GenericRecord forest = tree("forest", tree("a", tree("b", tree("c"), tree("d")), tree("e")), tree("f"));
+        forest.put("next", chain);
+        forest.put("named", Map.of("number", 7, "tree", tree("g", tree("h"))));
+        return forest;
+    }
+
+    /** What is below a tree is shown as its bytes. */
+    private static JsonNode json(GenericRecord tree) {
+        Map<String, JsonNode> named = new HashMap<>();
+        ((Map<?, ?>) tree.get("named")).forEach((k, v) -> named.put(
+                k.toString(),
+                v instanceof GenericRecord
+                        ? Json.object().set("$Tree", written(v))
+                        : Json.object().set("$int", Json.value(v))));
+        ArrayNode below = Json.array();
+        ((Iterable<?>) tree.get("below")).forEach(one -> below.add(written(one)));
+        return Json.object().set("$tuple", Json.array()
+                .add(tree.get("name").toString()).add(written(tree.get("next"))).add(below).add(Json.value(named)));
+    }
+
+    private static JsonNode written(Object tree) {
+        if (tree == null) {
+            return Json.value(null);
+        }
+        DataOutputSerializer out = new DataOutputSerializer(64);
+        try {
+            new AvroSerializer<>(GenericRecord.class, TREE).serialize((GenericRecord) tree, out);
+        } catch (java.io.IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+        return Json.value(out.getCopyOfBuffer());
     }
 
     private static T.Reflected reflected(String id) {

@@ -259,6 +259,23 @@ final class CompositeCases {
                 of("kryo_list", new GenericTypeInfo<>(ArrayList.class), new ArrayList<>(List.of("s", 3, "t"))),
                 of("kryo_map", new GenericTypeInfo<>(LinkedHashMap.class), (LinkedHashMap) mixed),
                 of("kryo_tree_map", new GenericTypeInfo<>(TreeMap.class), new TreeMap<>(Map.of("b", 1, "a", 2))),
-                of("kryo_class", new GenericTypeInfo<>(T.Opaque.class), new T.Opaque("l", 1)));
+                of("kryo_class", new GenericTypeInfo<>(T.Opaque.class), new T.Opaque("l", 1)),
+                of("kryo_order", new GenericTypeInfo<>(T.Order.class), new T.Order(-1), order(new T.Order(1)),
+                        order(new T.BigOrder(Long.MAX_VALUE, CoreCases.UNICODE))));
+    }
+
+    private static T.Order order(T.Order order) {
+        order.count = -7;
+        order.note = CoreCases.LONG;
+        order.status = T.Status.PAID;
+        order.tags = new ArrayList<>(Arrays.asList("t", null, CoreCases.UNICODE));
+        order.weights = new HashMap<>(Map.of("w", -0d));
+        order.sizes = new int[] {Integer.MIN_VALUE, 3};
+        order.total = new BigDecimal("-12.50");
+        order.placed = Instant.ofEpochSecond(-1, 5);
+        order.first = new T.Line("first", 1.5);
+        order.lines = new ArrayList<>(List.of(new T.Line(null, Double.NaN), new T.Line("second", 2)));
+        order.any = 5L;
+        return order;
     }
 }

@@ -46,7 +46,7 @@ final class TypesJob implements Family {
             "local_time", "local_date_time", "pojo", "record");
 
     /** Types of values whose end no snapshot of the heap tells: what comes behind them is not read. */
-    static final List<String> UNNAMED = List.of("other_subclass", "kryo_class");
+    static final List<String> UNNAMED = List.of("other_subclass", "kryo_class", "kryo_order");
 
     private static final List<String> WITH_TTL =
             List.of("long", "string", "tuple", "row", "pojo", "list", "either", "avro_generic", "row_data");
@@ -59,7 +59,8 @@ final class TypesJob implements Family {
         CASES.addAll(CompositeCases.all());
         CASES.addAll(AvroCases.all());
         CASES.addAll(TableCases.all());
-        List<KeyedOperator> all = new ArrayList<>(List.of(values(), lists(), maps(), byKey(), withTtl(), unnamed()));
+        List<KeyedOperator> all = new ArrayList<>(
+                List.of(values(), lists(), maps(), byKey(), withTtl(), unnamed(), unheld()));
         all.addAll(KeyCases.all());
         all.forEach(operator -> OPERATORS.put(operator.uid, operator));
     }
@@ -157,7 +158,7 @@ final class TypesJob implements Family {
     }
 
     private static KeyedOperator unnamed() {
-        return byText("unnamed", ofEachKind(UNNAMED));
+        return byText("unnamed", ofEachKind(CASES, UNNAMED));
     }
 
     private static KeyedOperator byKey() {
@@ -166,14 +167,19 @@ final class TypesJob implements Family {
 
     private static KeyedOperator withTtl() {
         StateTtlConfig ttl = StateTtlConfig.newBuilder(Duration.ofDays(365)).build();
-        List<Held> states = ofEachKind(WITH_TTL);
+        List<Held> states = ofEachKind(CASES, WITH_TTL);
         states.forEach(held -> held.state.enableTimeToLive(ttl));
         return byText("ttl", states);
     }
 
-    private static List<Held> ofEachKind(List<String> names) {
+    private static KeyedOperator unheld() {
+        List<TypeCase<?>> cases = UnheldCases.all();
+        return byText("unheld", ofEachKind(cases, cases.stream().map(TypeCase::name).toList()));
+    }
+
+    private static List<Held> ofEachKind(List<TypeCase<?>> cases, List<String> names) {
         List<Held> states = new ArrayList<>();
-        for (TypeCase<?> one : CASES) {
+        for (TypeCase<?> one : cases) {
             if (names.contains(one.name())) {
                 states.add(new Held(one.value("v-" + one.name()), value(one).contents, one::show));
                 states.add(new Held(one.list("l-" + one.name()), list(one).contents, list(one).shown));
@@ -252,7 +258,8 @@ final class TypesJob implements Family {
     @Override
     public void build(StreamExecutionEnvironment env, JobSpec spec, String run, Script script) {
         Configuration registered = new Configuration();
-        registered.set(PipelineOptions.SERIALIZATION_CONFIG, List.of(T.Registered.class.getName() + ": {type: pojo}"));
+        registered.set(PipelineOptions.SERIALIZATION_CONFIG, List.of(
+                T.Registered.class.getName() + ": {type: pojo}", T.Line.class.getName() + ": {type: kryo}"));
         env.configure(registered);
         DataStream<Event> events = env.fromSource(
                         new ScriptSource(run, script),
