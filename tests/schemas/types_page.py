@@ -32,8 +32,9 @@ This page is made from the code (`python tests/schemas/types_page.py > docs/type
 
 Parts of other types are null where Flink marks them so: POJO and row fields, map values, elements of sets and of object
 arrays. A value of a type that is not decoded is `binary`, carried as it is, and a value that holds one is `binary` as a
-whole unless it stands at its end. Where Avro's schema holds itself the columns go down to where it stands again: that part
-is `binary`, and what follows it is read. With `wide_times` the types of the last table are structs of their parts.
+whole unless it stands at its end. Where a schema of Avro holds itself, the columns go down to where it stands again:
+that part is `binary`, and what follows it is read. With `wide_times` the types of the last table are structs of
+their parts.
 """
 
 UNHELD = """
