@@ -9,12 +9,13 @@ from typing import Any
 from ..io.metadata import SnapshotType, snapshot_type
 from ..schemas.operator_id import operator_id_of_uid
 from ..state_ops.inventory import OperatorInventory
-from ..state_ops.snapshot import Snapshot
+from ..state_ops.snapshot import Operator, Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """``unresolved`` are ids of operators whose uid is not known, ``not_in_snapshot`` names that none has."""
+    """``unresolved`` are ids of operators whose uid is not known, ``not_in_snapshot`` names that were
+    given, of operators and of PyFlink's states, and that it does not have."""
 
     url: str
     type: SnapshotType
@@ -50,8 +51,11 @@ class Overview:
 
 
 def overview(snapshot: Snapshot, uids: Iterable[str], operators: Sequence[OperatorInventory]) -> Overview:
-    """``uids`` are the names that were given to try."""
-    ids = {operator.meta.operator_id for operator in snapshot.operators}
+    """``uids`` are the names of operators that were given to try."""
+    ids = {operator.meta.operator_id.hex() for operator in snapshot.operators}
+    names = dict.fromkeys(
+        [*uids, *(uid for operator in snapshot.operators[:1] for uid in operator.python.uids)]
+    )
     return Overview(
         url=snapshot.url,
         type=snapshot_type(snapshot.metadata),
@@ -59,8 +63,18 @@ def overview(snapshot: Snapshot, uids: Iterable[str], operators: Sequence[Operat
         checkpoint_id=snapshot.checkpoint_id,
         operators=operators,
         unresolved=[operator.id for operator in operators if operator.uid is None],
-        not_in_snapshot=[uid for uid in dict.fromkeys(uids) if operator_id_of_uid(uid) not in ids],
+        not_in_snapshot=[
+            *(uid for uid in names if not {operator_id_of_uid(uid).hex(), uid.lower()} & ids),
+            *(text for operator in snapshot.operators for text in _declared(operator)),
+        ],
     )
+
+
+def _declared(operator: Operator) -> list[str]:
+    """The states that Python types were declared for and that the operator does not have."""
+    names = [state.name for state in operator.states]
+    unknown = operator.python.unknown(operator.meta.operator_id, names)
+    return [f"state {name} of {operator.label}, which has {', '.join(names) or 'none'}" for name in unknown]
 
 
 def _operator(operator: OperatorInventory) -> dict[str, Any]:

@@ -8,7 +8,7 @@ broadcast state is a map of byte arrays, one value in each. With TTL each byte a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from pydantic import TypeAdapter, ValidationError
@@ -37,6 +37,13 @@ class PythonTypes:
 
     uids: tuple[str, ...] = ()
     states: Mapping[tuple[str, str], PythonState] | None = None
+
+    def unknown(self, operator_id: bytes, names: Iterable[str]) -> list[str]:
+        """The states that are declared for an operator whose states are called ``names``, and that it does not have."""
+        there = {(operator_id.hex(), name.removeprefix(PREFIX)) for name in names}
+        return [
+            name for uid, name in self.states or {} if uid == operator_id.hex() and (uid, name) not in there
+        ]
 
     def told(self, operator_id: bytes, state: KeyedStateType) -> KeyedStateType:
         """The state with its byte arrays as what they hold. Raises PlanError where they cannot hold that."""

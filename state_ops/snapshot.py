@@ -280,7 +280,7 @@ def open_snapshot(
     ``uids`` are names to try for operators whose uid the snapshot does not say (Flink 1.x). ``path_map`` are
     (old, new) prefixes for files that were moved. ``types`` are the fields of classes that the snapshot does not
     say: a YAML file, or what would stand in it. ``wide_times`` gives times of Java (Instant, LocalDate, …) as structs
-    of their parts, which hold all of them; without it those beyond 64 bits of nanoseconds are an error.
+    of their parts, which hold all of them; without it those beyond 64 bits of nanoseconds are undecoded.
     ``sql_plan`` is a compiled plan of Flink SQL (a path or URL), ``ddl`` a file of CREATE TABLE "operator"."state" (…):
     they name the columns of SQL rows, which are f0, f1, … where neither does. ``python_types`` are PyFlink's state
     descriptors by uid and state, for jobs in process mode: a YAML file, or what would stand in it.

@@ -49,6 +49,16 @@ def test_operators_states_types_and_counts_are_told(run: Any, name: str) -> None
     assert found["problems"] == []
 
 
+def test_python_types_of_states_that_are_not_there_are_told(run: Any, tmp_path: Path) -> None:
+    types = tmp_path / "types.yaml"
+    types.write_text("types: {long: Types.LONG(), lnog: Types.LONG()}\nelsewhere: {count: Types.LONG()}\n")
+    path = savepoint("pyflink").parent / "2.3.0" / "process-rocksdb-canonical"
+    elsewhere, state = as_json(run, path, "--python-types", types)["not_in_snapshot"]
+    assert elsewhere == "elsewhere"
+    assert state.startswith("state lnog of types, which has ")
+    assert "python-state-long" in state
+
+
 def test_uids_are_resolved_by_their_hash_and_the_others_said_to_be_unknown(run: Any, tmp_path: Path) -> None:
     names = tmp_path / "uids.txt"
     names.write_text("# the job's\nsession-tracker\n\n  rules  \nz\n")
