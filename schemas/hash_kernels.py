@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
+
+from .kernels import kernel
 
 _M32 = np.int64(0xFFFFFFFF)
 
@@ -14,7 +16,7 @@ _hashes = types.int32[::1]
 _elements = types.Array(types.int32, 1, "C", readonly=True)
 
 
-@njit(types.void(_bytes, _positions, _hashes), cache=True, nogil=True)
+@kernel(types.void(_bytes, _positions, _hashes))
 def hash_strings(data, offsets, out):
     """``String.hashCode`` of the valid UTF-8 texts ``data[offsets[i]:offsets[i + 1]]``, over UTF-16 units."""
     for i in range(out.size):
@@ -45,7 +47,7 @@ def hash_strings(data, offsets, out):
         out[i] = np.int32(value)
 
 
-@njit(types.void(_bytes, _positions, _hashes), cache=True, nogil=True)
+@kernel(types.void(_bytes, _positions, _hashes))
 def hash_big_integers(data, offsets, out):
     """``BigInteger.hashCode`` of two's complement bytes: the magnitude's ints folded with 31, times the sign."""
     for i in range(out.size):
@@ -72,7 +74,7 @@ def hash_big_integers(data, offsets, out):
         out[i] = np.int32(-value if negative else value)
 
 
-@njit(types.void(_elements, _positions, types.int64, types.int64, _hashes), cache=True, nogil=True)
+@kernel(types.void(_elements, _positions, types.int64, types.int64, _hashes))
 def fold_lists(elements, offsets, first, factor, out):
     """r = first; r = factor * r + h for each element of a list: ``List.hashCode`` with (1, 31), a sum with (0, 1)."""
     for i in range(out.size):
@@ -82,7 +84,7 @@ def fold_lists(elements, offsets, first, factor, out):
         out[i] = np.int32(value)
 
 
-@njit(types.void(_bytes, _positions, _positions, _hashes), cache=True, nogil=True)
+@kernel(types.void(_bytes, _positions, _positions, _hashes))
 def hash_binary_rows(data, starts, ends, out):
     """``BinaryRowData.hashCode``: murmur3 with seed 42 over the row's little-endian words (a multiple of 4 bytes)."""
     for i in range(out.size):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ..schemas.codec.memory import load_i8
+from ..schemas.kernels import kernel
 
 _BYTES = "Array(uint8, 1, 'C', readonly=True)"
 _POSITIONS = "Array(int64, 1, 'C', readonly=True)"
@@ -14,14 +14,14 @@ _PRIME_2 = np.uint64(0xC2B2AE3D27D4EB4F)
 _PRIME_3 = np.uint64(0x165667B19E3779F9)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _mix(h, word):  # type: ignore[no-untyped-def]
     h ^= word * _PRIME_2
     h = (h << np.uint64(31)) | (h >> np.uint64(33))
     return h * _PRIME_1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _final(h):  # type: ignore[no-untyped-def]
     h ^= h >> np.uint64(33)
     h *= _PRIME_2
@@ -30,7 +30,7 @@ def _final(h):  # type: ignore[no-untyped-def]
     return h ^ (h >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _hash(data, start, end, h, clear_flag):  # type: ignore[no-untyped-def]
     """``h`` after the bytes and their number; ``clear_flag`` clears the highest bit of the first one."""
     at = start
@@ -50,10 +50,8 @@ def _hash(data, start, end, h, clear_flag):  # type: ignore[no-untyped-def]
     return _mix(h, np.uint64(end - start))
 
 
-@njit(
+@kernel(
     f"({_BYTES}, {_POSITIONS}, {_POSITIONS}, {_BYTES}, {_POSITIONS}, {_POSITIONS}, uint64[::1])",
-    cache=True,
-    nogil=True,
 )
 def add_entries(keys, key_starts, key_ends, values, value_starts, value_ends, sums):  # type: ignore[no-untyped-def]
     """Add the hashes of all entries to the two ``sums``."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ..schemas.kernels import kernel
 
 _OFFSET = np.uint64(0xCBF29CE484222325)
 _PRIME = np.uint64(0x100000001B3)
 
 
-@njit(
+@kernel(
     "(Array(uint8, 1, 'C', readonly=True), Array(int64, 1, 'C', readonly=True),"
     " Array(int64, 1, 'C', readonly=True), uint64[::1])",
-    cache=True,
-    nogil=True,
 )
 def fingerprints(data, starts, ends, out):  # type: ignore[no-untyped-def]
     """FNV-1a, 64 bits, of the rows [starts[i], ends[i]) of ``data``; the highest bit of a row's first byte, the

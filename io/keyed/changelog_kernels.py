@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ...schemas.codec.memory import load_i4
+from ...schemas.kernels import kernel
 from .sort_kernels import compare_across
 
 _BYTES = "Array(uint8, 1, 'C', readonly=True)"
@@ -15,7 +15,7 @@ _POSITIONS = "Array(int64, 1, 'C', readonly=True)"
 DONE, FULL, MORE, BAD_COUNT, BAD_LENGTH = range(5)
 
 
-@njit(f"({_BYTES}, int32[::1], int64[::1], int64[::1], int64[::1])", cache=True, nogil=True)
+@kernel(f"({_BYTES}, int32[::1], int64[::1], int64[::1], int64[::1])")
 def scan_changes(buf, row_groups, starts, ends, at):  # type: ignore[no-untyped-def]
     """Cut one change set (spec 12) into changes, from row 0 of the row arrays on.
 
@@ -77,10 +77,8 @@ def scan_changes(buf, row_groups, starts, ends, at):  # type: ignore[no-untyped-
     at[5] = reason
 
 
-@njit(
+@kernel(
     f"({_BYTES}, {_POSITIONS}, {_POSITIONS}, {_BYTES}, {_POSITIONS}, {_POSITIONS}, boolean, int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def find(data, starts, ends, sought, sought_starts, sought_ends, as_head, found):  # type: ignore[no-untyped-def]
     """For each row of ``data`` the row of ``sought`` (ascending) that it is, or with ``as_head`` begins with; or -1.

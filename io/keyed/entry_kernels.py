@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ...schemas.codec.memory import get_8, load_i4, put_8, store_i4
+from ...schemas.kernels import kernel
 
 _BYTES = "Array(uint8, 1, 'C', readonly=True)"
 _POSITIONS = "Array(int64, 1, 'C', readonly=True)"
@@ -17,7 +17,7 @@ END_OF_KEY_GROUP = 0xFFFF
 ANY_KEY_GROUP = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _copy(source, start, n, out, at):  # type: ignore[no-untyped-def]
     """Copy exactly ``n`` bytes; eight at a time, the last ones together with some that were copied before."""
     if n < 8:
@@ -29,7 +29,7 @@ def _copy(source, start, n, out, at):  # type: ignore[no-untyped-def]
     put_8(out, at + n - 8, get_8(source, start + n - 8))
 
 
-@njit(f"({_BYTES}, {_POSITIONS}, {_POSITIONS}, uint8[::1], {_POSITIONS}, boolean)", cache=True, nogil=True)
+@kernel(f"({_BYTES}, {_POSITIONS}, {_POSITIONS}, uint8[::1], {_POSITIONS}, boolean)")
 def gather(data, starts, ends, out, offsets, clear_flag):  # type: ignore[no-untyped-def]
     """Copy the rows [starts[i], ends[i]) of ``data`` to ``out`` at offsets[i]."""
     for i in range(starts.size):
@@ -40,7 +40,7 @@ def gather(data, starts, ends, out, offsets, clear_flag):  # type: ignore[no-unt
             out[at] &= 0x7F
 
 
-@njit(f"({_BYTES}, {_POSITIONS}, {_POSITIONS}, int64, int32[::1])", cache=True, nogil=True)
+@kernel(f"({_BYTES}, {_POSITIONS}, {_POSITIONS}, int64, int32[::1])")
 def key_groups_of(data, starts, ends, prefix, out):  # type: ignore[no-untyped-def]
     """The key group in the ``prefix`` (1 or 2) first bytes of each row, flag bit cleared; -1 where it is short."""
     for i in range(starts.size):
@@ -52,11 +52,9 @@ def key_groups_of(data, starts, ends, prefix, out):  # type: ignore[no-untyped-d
             out[i] = np.int32(data[starts[i]] & 0x7F) << 8 | np.int32(data[starts[i] + 1])
 
 
-@njit(
+@kernel(
     f"({_BYTES}, {_POSITIONS}, int64[:,::1], int64, int64, int32[::1], int32[::1], int64[::1], int64[::1], int64[::1],"
     " int64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def scan(
     buf, groups, bounds, states, prefix, row_groups, ids, key_starts, key_ends, value_starts, value_ends, at
@@ -135,11 +133,9 @@ def scan(
     at[4] = reason
 
 
-@njit(
+@kernel(
     f"({_BYTES}, {_POSITIONS}, {_POSITIONS}, {_BYTES}, {_POSITIONS}, {_POSITIONS}, int64, boolean[::1],"
     f" boolean[::1], {_POSITIONS}, uint8[::1])",
-    cache=True,
-    nogil=True,
 )
 def frame(keys, key_starts, key_ends, values, value_starts, value_ends, state, first, last, positions, out):  # type: ignore[no-untyped-def]
     """Write entries of one state to ``out``, each at its position: the state's id before the ``first`` of a run,
@@ -164,7 +160,7 @@ def frame(keys, key_starts, key_ends, values, value_starts, value_ends, state, f
         _copy(values, start, length, out, at)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _put_var_length(out, at, n):  # type: ignore[no-untyped-def]
     """``varLen`` of spec 5.3: base 256, little-endian, at least one byte."""
     out[at] = n & 0xFF
@@ -177,11 +173,9 @@ def _put_var_length(out, at, n):  # type: ignore[no-untyped-def]
     return at
 
 
-@njit(
+@kernel(
     f"({_BYTES}, Array(int32, 1, 'C', readonly=True), int64, boolean, {_POSITIONS}, {_POSITIONS}, {_BYTES},"
     f" {_POSITIONS}, {_POSITIONS}, {_BYTES}, {_POSITIONS}, {_POSITIONS}, {_POSITIONS}, uint8[::1])",
-    cache=True,
-    nogil=True,
 )
 def compose(
     keys,
@@ -220,7 +214,7 @@ def compose(
         _copy(user_keys, user_starts[i], user_ends[i] - user_starts[i], out, at)
 
 
-@njit(f"({_BYTES}, int64[::1], {_POSITIONS}, {_POSITIONS})", cache=True, nogil=True)
+@kernel(f"({_BYTES}, int64[::1], {_POSITIONS}, {_POSITIONS})")
 def step_over_lengths(data, stops, starts, ends):  # type: ignore[no-untyped-def]
     """Move stops[i], the end of what began at starts[i], behind the varLen that follows it; the first row where
     that is not its length, or -1."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ...schemas.kernels import kernel
 
 _BYTES = "Array(uint8, 1, 'C', readonly=True)"
 _POSITIONS = "Array(int64, 1, 'C', readonly=True)"
 _ROWS = f"({_BYTES}, {_POSITIONS}, {_POSITIONS})"
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _compare(data, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
     """Below, at or above 0 as row a is below, equal to or above row b."""
     n = min(a_end - a, b_end - b)
@@ -20,7 +21,7 @@ def _compare(data, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
     return (a_end - a) - (b_end - b)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def compare_across(own, a, a_end, data, b, b_end):  # type: ignore[no-untyped-def]
     """As ``_compare`` for rows of two buffers; the highest bit of the second one's first byte is not looked at."""
     n = min(a_end - a, b_end - b)
@@ -31,7 +32,7 @@ def compare_across(own, a, a_end, data, b, b_end):  # type: ignore[no-untyped-de
     return (a_end - a) - (b_end - b)
 
 
-@njit(f"int64{_ROWS}", cache=True, nogil=True)
+@kernel(f"int64{_ROWS}")
 def first_descent(data, starts, ends):  # type: ignore[no-untyped-def]
     """The first row that is below the one before it, or -1."""
     for i in range(1, starts.size):
@@ -40,7 +41,7 @@ def first_descent(data, starts, ends):  # type: ignore[no-untyped-def]
     return -1
 
 
-@njit(f"int64{_ROWS}", cache=True, nogil=True)
+@kernel(f"int64{_ROWS}")
 def first_equal(data, starts, ends):  # type: ignore[no-untyped-def]
     """The first row that equals the one before it, or -1."""
     for i in range(1, starts.size):
@@ -49,7 +50,7 @@ def first_equal(data, starts, ends):  # type: ignore[no-untyped-def]
     return -1
 
 
-@njit(f"int64{_ROWS}", cache=True, nogil=True)
+@kernel(f"int64{_ROWS}")
 def common_prefix(data, starts, ends):  # type: ignore[no-untyped-def]
     """Bytes that all rows begin with. At least one row."""
     n = ends[0] - starts[0]
@@ -62,7 +63,7 @@ def common_prefix(data, starts, ends):  # type: ignore[no-untyped-def]
     return n
 
 
-@njit(f"({_BYTES}, {_POSITIONS}, {_POSITIONS}, int64, uint64[::1], uint64[::1])", cache=True, nogil=True)
+@kernel(f"({_BYTES}, {_POSITIONS}, {_POSITIONS}, int64, uint64[::1], uint64[::1])")
 def sixteen_bytes(data, starts, ends, skip, high, low):  # type: ignore[no-untyped-def]
     """The sixteen bytes behind the first ``skip`` of each row as two numbers, zeros behind its end."""
     for i in range(starts.size):

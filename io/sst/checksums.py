@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import xxhash
-from numba import njit
 
+from ...schemas.kernels import kernel
 from .arrays import Ints
 from .format import Checksum
 
@@ -38,7 +38,7 @@ def _tables() -> np.ndarray[Any, np.dtype[np.uint32]]:
 _TABLES = _tables()
 
 
-@njit("uint32(Array(uint8, 1, 'C', readonly=True), int64, int64)", cache=True, nogil=True)
+@kernel("uint32(Array(uint8, 1, 'C', readonly=True), int64, int64)")
 def crc32c_kernel(data, start, end):  # type: ignore[no-untyped-def]
     """CRC32c of ``data[start:end]``; the caller has checked the bounds."""
     crc = np.uint32(0xFFFFFFFF)
@@ -75,9 +75,7 @@ def crc32c(data: bytes | bytearray | memoryview) -> int:
     return int(crc32c_kernel(array, 0, len(array)))
 
 
-@njit(
-    "int64(Array(uint8, 1, 'C', readonly=True), int64[::1], int64[::1], int64[::1])", cache=True, nogil=True
-)
+@kernel("int64(Array(uint8, 1, 'C', readonly=True), int64[::1], int64[::1], int64[::1])")
 def first_bad_crc32c(data, starts, sizes, modifiers):  # type: ignore[no-untyped-def]
     """The first ``i`` where the masked CRC32c of ``data[starts[i]:][:sizes[i]]`` plus ``modifiers[i]`` is not the u4
     behind it, or -1. The caller has checked the bounds.

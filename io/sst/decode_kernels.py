@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ...schemas.kernels import kernel
 from .format import Compression
 
 KEEP_SEQUENCE = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -62,10 +63,8 @@ def varint(buf, pos, end, bits):  # type: ignore[no-untyped-def]
     return np.int64(0), np.int64(-1)
 
 
-@njit(
+@kernel(
     f"int64({READ_ONLY}, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def packed_sizes(data, begins, sizes, max_ratio, skips, lengths):  # type: ignore[no-untyped-def]
     """What compressed blocks decompress to, and how many bytes before the compressed data say so.
@@ -108,10 +107,8 @@ def entries_end(buf, start, end):  # type: ignore[no-untyped-def]
     return np.int64(limit)
 
 
-@njit(
+@kernel(
     f"Tuple((int64, int64, int64, int64, int64))({READ_ONLY}, int64[::1], int64[::1], int64, int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def measure_blocks(buf, starts, ends, suffix, limits):  # type: ignore[no-untyped-def]
     """Walks the entries without copying: ``(code, block, position, entries, bytes of keys without suffix)``.
@@ -205,11 +202,9 @@ def rebuild_key(buf, pos, shared, user, keys, before, last_user, raw, out, suffi
     return fresh_raw
 
 
-@njit(
+@kernel(
     f"Tuple((int64, int64, int64))({READ_ONLY}, int64[::1], int64[::1], int64, uint64, uint64, boolean,"
     " uint8[::1], int64[::1], uint64[::1], int64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def decode_blocks(  # type: ignore[no-untyped-def]
     buf,

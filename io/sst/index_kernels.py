@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ...schemas.kernels import kernel
 from .decode_kernels import (
     BAD_HANDLE,
     BAD_KEY,
@@ -21,11 +21,9 @@ from .decode_kernels import (
 from .format import BLOCK_TRAILER_SIZE
 
 
-@njit(
+@kernel(
     f"Tuple((int64, int64, int64, int64))({READ_ONLY}, int64, int64, int64, boolean, boolean, int64, boolean,"
     " uint8[::1], int64[::1], int64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def decode_index(  # type: ignore[no-untyped-def]
     buf, suffix, block_start, block_end, delta, first_key, file_end, fill, keys, key_offsets, offsets, sizes

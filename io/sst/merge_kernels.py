@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ...schemas.kernels import kernel
 from .decode_kernels import copy
 
 _BYTES = "Array(uint8, 1, 'C', readonly=True)"
@@ -41,7 +42,7 @@ def same(keys, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
     return left == 0
 
 
-@njit(f"int64({_BYTES}, int64[::1], int64, int64, {_BYTES})", cache=True, nogil=True)
+@kernel(f"int64({_BYTES}, int64[::1], int64, int64, {_BYTES})")
 def lower_bound(keys, key_offsets, start, end, wanted):  # type: ignore[no-untyped-def]
     """The first entry of ``start..end`` whose key is at or above ``wanted``; ``end`` where there is none."""
     while start < end:
@@ -64,7 +65,7 @@ def comes_first(keys, key_offsets, tags, a, b):  # type: ignore[no-untyped-def]
     return a < b
 
 
-@njit(f"void({_BYTES}, int64[::1], uint64[::1], int64[::1], int64[::1])", cache=True, nogil=True)
+@kernel(f"void({_BYTES}, int64[::1], uint64[::1], int64[::1], int64[::1])")
 def merge_runs(keys, key_offsets, tags, run_offsets, order):  # type: ignore[no-untyped-def]
     """Fills ``order`` with the entries in merged order; run ``r`` is ``run_offsets[r]..run_offsets[r + 1]``, sorted.
 
@@ -118,11 +119,9 @@ def merge_runs(keys, key_offsets, tags, run_offsets, order):  # type: ignore[no-
             heap[hole] = run
 
 
-@njit(
+@kernel(
     f"Tuple((int64, int64))({_BYTES}, int64[::1], uint64[::1], int64[::1],"
     f" {_BYTES}, int64[::1], uint64[::1], int64[::1], int64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def resolve(  # type: ignore[no-untyped-def]
     keys, key_offsets, tags, order, cover_keys, cover_offsets, cover_sequences, winners, pieces, piece_offsets
@@ -180,10 +179,8 @@ def resolve(  # type: ignore[no-untyped-def]
     return out, used
 
 
-@njit(
+@kernel(
     "void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def measure_resolved(  # type: ignore[no-untyped-def]
     key_offsets, value_lengths, winners, pieces, piece_offsets, out_key_offsets, out_value_offsets
@@ -200,10 +197,8 @@ def measure_resolved(  # type: ignore[no-untyped-def]
         out_value_offsets[i + 1] = out_value_offsets[i] + length
 
 
-@njit(
+@kernel(
     f"void({_BYTES}, int64[::1], int64[::1], int64, int64, uint8[::1])",
-    cache=True,
-    nogil=True,
 )
 def gather_keys(keys, key_offsets, winners, first, last, out):  # type: ignore[no-untyped-def]
     """Writes the keys of ``winners[first:last]`` one behind the other."""
@@ -215,10 +210,8 @@ def gather_keys(keys, key_offsets, winners, first, last, out):  # type: ignore[n
         at += length
 
 
-@njit(
+@kernel(
     f"void({_BYTES}, int64[::1], int64[::1], int64[::1], int64[::1], int64, int64, uint8[::1])",
-    cache=True,
-    nogil=True,
 )
 def gather_values(  # type: ignore[no-untyped-def]
     data, value_starts, value_lengths, pieces, piece_offsets, first, last, out

@@ -7,8 +7,7 @@ type behind the user key (``table/block_based/block_builder.cc``). All entries h
 
 from __future__ import annotations
 
-from numba import njit
-
+from ...schemas.kernels import kernel
 from .checksums import crc32c_kernel, mask_crc32c
 from .format import INTERNAL_KEY_SUFFIX, ValueType
 
@@ -25,10 +24,10 @@ ENTRY_OVERHEAD = 15 + INTERNAL_KEY_SUFFIX
 """What an entry takes beside key and value at most: three lengths, sequence and type."""
 _PUT = int(ValueType.VALUE)
 
-_masked = njit("int64(int64)", cache=True, nogil=True)(mask_crc32c)
+_masked = kernel("int64(int64)")(mask_crc32c)
 
 
-@njit("int64(uint8[::1], int64, int64)", cache=True, nogil=True)
+@kernel("int64(uint8[::1], int64, int64)")
 def _put_varint(out, pos, value):  # type: ignore[no-untyped-def]
     while value >= 0x80:
         out[pos] = value & 0x7F | 0x80
@@ -38,7 +37,7 @@ def _put_varint(out, pos, value):  # type: ignore[no-untyped-def]
     return pos + 1
 
 
-@njit("int64(uint8[::1], int64, int64)", cache=True, nogil=True)
+@kernel("int64(uint8[::1], int64, int64)")
 def _put_u4(out, pos, value):  # type: ignore[no-untyped-def]
     for shift in range(0, 32, 8):
         out[pos] = value >> shift & 0xFF
@@ -46,7 +45,7 @@ def _put_u4(out, pos, value):  # type: ignore[no-untyped-def]
     return pos
 
 
-@njit("void(int64[::1], uint8[::1], int64[::1], int64[:, ::1], int64)", cache=True, nogil=True)
+@kernel("void(int64[::1], uint8[::1], int64[::1], int64[:, ::1], int64)")
 def close_block(state, out, restarts, blocks, last_row):  # type: ignore[no-untyped-def]
     """End the open block with its restarts and note it as ``(start, end, last_row)`` in ``blocks``.
 
@@ -71,11 +70,9 @@ _BYTES = "Array(uint8, 1, 'C', readonly=True)"
 _OFFSETS = "Array(int64, 1, 'C', readonly=True)"
 
 
-@njit(
+@kernel(
     f"int64({_BYTES}, {_OFFSETS}, {_BYTES}, {_OFFSETS}, {_BYTES}, int64, "
     "int64[::1], uint8[::1], int64[::1], int64[:, ::1])",
-    cache=True,
-    nogil=True,
 )
 def encode_entries(  # type: ignore[no-untyped-def]
     key_data, key_offsets, value_data, value_offsets, carried_key, block_size, state, out, restarts, blocks
@@ -148,7 +145,7 @@ def encode_entries(  # type: ignore[no-untyped-def]
     return BATCH_DONE
 
 
-@njit("void(uint8[::1], int64[:, ::1], int64)", cache=True, nogil=True)
+@kernel("void(uint8[::1], int64[:, ::1], int64)")
 def seal_blocks(data, blocks, count):  # type: ignore[no-untyped-def]
     """Write the trailers of ``count`` blocks ``(start, end, compression)``; behind each are five bytes free.
 

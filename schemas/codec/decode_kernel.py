@@ -8,8 +8,9 @@ Every read is checked against the row's end and every slot against its capacity;
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, njit, types, uint8
+from numba import int64, types, uint8
 
+from ..kernels import kernel
 from . import ops
 from .binary_kernels import (
     BASE,
@@ -65,7 +66,7 @@ _SIGNATURE = types.void(
 )
 
 
-@njit(_SIGNATURE, cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+@kernel(_SIGNATURE, error_model="numpy", no_cfunc_wrapper=True)
 def decode(code, pool, buf, starts, ends, lie, mem, head, limit, stops, reasons, failure):
     """Decode each row [starts[i], ends[i]) of ``buf``; the position behind it goes to stops[i].
 

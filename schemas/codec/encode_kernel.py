@@ -8,8 +8,9 @@ the output: the encoder stops there, and the caller begins anew with more.
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, njit, types, uint8
+from numba import int64, types, uint8
 
+from ..kernels import kernel
 from . import ops
 from .binary_kernels import (
     ALONE,
@@ -58,7 +59,7 @@ _SIGNATURE = types.void(
 )
 
 
-@njit(_SIGNATURE, cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+@kernel(_SIGNATURE, error_model="numpy", no_cfunc_wrapper=True)
 def encode(code, pool, rows, out, offsets, mem, head, base, failure):
     """Write ``rows`` values to ``out``; row i ends at offsets[i + 1], and offsets[0] is where the first begins.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, njit, types, uint8
 
+from ..kernels import kernel
 from . import kryo_ops as k
 from .kryo_take_kernel import put, put_units
 from .memory import get_1, load_i4, load_i8, word
@@ -339,9 +340,9 @@ def _give_class(code, pool, at, out, state):
     return done
 
 
-@njit(
+@kernel(
     int64(_words, _read, int64, int64, int64, int64, _read, int64, int64, uint8[::1], int64[::1]),
-    cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True,
+    error_model="numpy", no_cfunc_wrapper=True,
 )  # fmt: skip
 def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state):
     """Write what stands at the place ``row``: the next position in ``plain``, or minus the reason."""
@@ -460,11 +461,11 @@ def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state):
     return pos
 
 
-@njit(
+@kernel(
     types.void(
         _words, _read, int64, int64, _read, _words, uint8[::1], int64[::1], int64, int64[::1]
     ),
-    cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True,
+    error_model="numpy", no_cfunc_wrapper=True,
 )  # fmt: skip
 def give_rows(code, pool, row, five, plain, offsets, out, stops, classes, failure):
     """Each row of plain bytes as Kryo's, which end at stops[i] of ``out``. ``classes`` is how many a shape names.

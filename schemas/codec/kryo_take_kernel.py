@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, njit, types, uint8
 
+from ..kernels import kernel
 from . import kryo_ops as k
 from .kryo_kernels import flagged, varint, varlong
 from .memory import get_1, get_8, load_i2, put_1, set_word, store_i2, store_i4, store_i8, word
@@ -452,9 +453,9 @@ def _take_class(code, pool, first, n, buf, pos, end, state):
     return _UNKNOWN, np.int64(0)
 
 
-@njit(
+@kernel(
     int64(_words, _read, int64, int64, int64, int64, _read, int64, int64, uint8[::1], int64[::1]),
-    cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True,
+    error_model="numpy", no_cfunc_wrapper=True,
 )  # fmt: skip
 def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state):
     """What stands at the place ``row``: the next position, or minus the reason.
@@ -590,11 +591,11 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state):
     return pos
 
 
-@njit(
+@kernel(
     types.void(
         _words, _read, int64, int64, _read, _words, _words, uint8[::1], int64[::1], uint8[::1], int64, int64[::1]
     ),
-    cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True,
+    error_model="numpy", no_cfunc_wrapper=True,
 )  # fmt: skip
 def take_rows(code, pool, row, five, buf, starts, ends, out, stops, reasons, objects, failure):
     """Each row [starts[i], ends[i]) of ``buf`` as plain bytes that end at stops[i] of ``out``; a row that is no value
