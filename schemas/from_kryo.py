@@ -6,7 +6,7 @@ import dataclasses
 from typing import Literal
 
 from . import types as t
-from .codec.kryo_kernels import CLASSES, COLLECTION, DEFAULT_IDS, MAP, SORTED_MAP, SORTED_SET
+from .codec.kryo_classes import CLASSES, COLLECTION, DEFAULT_IDS, MAP, SORTED_MAP, SORTED_SET
 from .codec.kryo_shapes import LEAVES, leaf_type
 from .declared import Declared
 from .snapshots import KryoSnapshot

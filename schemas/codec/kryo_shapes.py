@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from .. import types as t
 from ..errors import PlanError
 from . import kryo_ops as k
-from .kryo_kernels import CLASSES, COLLECTION, DEFAULT_IDS, FIRST_ID, MAP, SORTED_MAP, SORTED_SET
+from .kryo_classes import CLASSES, COLLECTION, DEFAULT_IDS, FIRST_ID, MAP, SORTED_MAP, SORTED_SET
 
 if TYPE_CHECKING:
     from .shapes import Builder

@@ -16,7 +16,7 @@ import pyarrow as pa
 from .. import types as t
 from ..errors import PlanError
 from . import binary, ops, pojo
-from .kryo_kernels import CLASSES, UNKNOWN
+from .kryo_classes import CLASSES, UNKNOWN
 from .kryo_shapes import ShapeRows
 from .kryo_shapes import choice as kryo_plain
 from .program import (

@@ -11,7 +11,7 @@ from numba import njit
 
 from . import ops
 from .binary_kernels import BASE, CURRENT, STOP, find_bytes
-from .kryo_kernels import skip_kryo
+from .kryo_skip_kernels import skip_kryo
 from .kryo_take_kernel import end_of_shape
 from .memory import get_8, load_i4, load_i8, put_8, set_word, word
 from .slot_kernels import PART_OF_KERNEL, claim, push_1, push_4, push_8, push_length

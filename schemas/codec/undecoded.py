@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import ops
 from .columns import Bytes, Positions, Reasons
-from .kryo_kernels import DEFAULT_IDS
+from .kryo_classes import DEFAULT_IDS
 
 #: Why a value is not decoded: a reason of ``ops``, and the class that it is about where the bytes name one.
 Why = tuple[int, str | None]

@@ -10,57 +10,52 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .kryo_classes import (
+    ADDRESS,
+    AS_LIST,
+    BIG_DECIMAL,
+    BIG_INTEGER,
+    BITS,
+    BYTE,
+    BYTES,
+    CLASSES,
+    COLLECTION,
+    DATE,
+    DEFAULT_IDS,
+    DURATION,
+    EIGHT,
+    EIGHTS,
+    EMPTY,
+    FIRST_ID,
+    FOUR,
+    FOURS,
+    IMMUTABLE,
+    INSTANT,
+    LOCAL_DATE,
+    LOCAL_DATE_TIME,
+    LOCAL_TIME,
+    LOCALE,
+    MAP,
+    OBJECTS,
+    ONE,
+    PAIR,
+    PATTERN,
+    SORTED_MAP,
+    SORTED_SET,
+    STAMP,
+    STRING,
+    STRINGS,
+    TWO,
+    TWOS,
+    UNKNOWN,
+    UUID,
+    VARINT,
+    VARINTS,
+)
+from .kryo_number_kernels import flagged, varint, varlong
 from .memory import get_1, set_word
 from .ops import BAD_KRYO, BAD_LENGTH, CLASS_AT, DEEP, SHORT
 from .slot_kernels import PART_OF_KERNEL
-
-# Bodies. Those up to DOUBLE are of classes that Kryo does not number for references.
-UNKNOWN, VARINT, BYTE, TWO, FOUR, EIGHT = range(6)
-(
-    STRING, COLLECTION, IMMUTABLE, AS_LIST, SORTED_SET, MAP, SORTED_MAP, EMPTY, ONE, PAIR, BITS, UUID, DATE, STAMP,
-    BIG_INTEGER, BIG_DECIMAL, BYTES, VARINTS, TWOS, FOURS, EIGHTS, STRINGS, OBJECTS, INSTANT, DURATION, LOCAL_DATE,
-    LOCAL_TIME, LOCAL_DATE_TIME, PATTERN, ADDRESS, LOCALE,
-) = range(6, 37)  # fmt: skip
-
-_U = "java.util."
-_C = "java.util.concurrent."
-_I = "java.util.ImmutableCollections$"
-CLASSES: dict[str, int] = {
-    "java.lang.Integer": VARINT, "java.lang.Long": VARINT, "java.lang.Boolean": BYTE, "java.lang.Byte": BYTE,
-    "java.lang.Short": TWO, "java.lang.Character": TWO, "java.lang.Float": FOUR, "java.lang.Double": EIGHT,
-    "java.lang.String": STRING, "java.net.URI": STRING, _U + "Currency": STRING, "java.lang.StringBuilder": STRING,
-    **{_U + name: COLLECTION for name in (
-        "ArrayList", "LinkedList", "HashSet", "LinkedHashSet", "ArrayDeque", "Vector", "Stack")},
-    **{_C + name: COLLECTION for name in (
-        "CopyOnWriteArrayList", "CopyOnWriteArraySet", "ConcurrentLinkedQueue", "ConcurrentLinkedDeque")},
-    **{_I + name: IMMUTABLE for name in ("ListN", "List12", "SetN", "Set12")},
-    _U + "Arrays$ArrayList": AS_LIST, _U + "TreeSet": SORTED_SET, _U + "PriorityQueue": SORTED_SET,
-    **{_U + name: MAP for name in ("HashMap", "LinkedHashMap", "Hashtable")},
-    _C + "ConcurrentHashMap": MAP, _I + "MapN": MAP, _I + "Map1": MAP,
-    _U + "TreeMap": SORTED_MAP, _C + "ConcurrentSkipListMap": SORTED_MAP,
-    **{_U + "Collections$Empty" + name: EMPTY for name in ("List", "Map", "Set")},
-    _U + "Collections$SingletonList": ONE, _U + "Collections$SingletonSet": ONE, _U + "Optional": ONE,
-    _U + "Collections$SingletonMap": PAIR, _U + "BitSet": BITS, _U + "UUID": UUID, _U + "Date": DATE,
-    "java.sql.Date": DATE, "java.sql.Time": DATE, "java.sql.Timestamp": STAMP,
-    "java.math.BigInteger": BIG_INTEGER, "java.math.BigDecimal": BIG_DECIMAL, "[B": BYTES, "[I": VARINTS,
-    "[J": VARINTS, "[S": TWOS, "[C": TWOS, "[F": FOURS, "[D": EIGHTS, "[Ljava.lang.String;": STRINGS,
-    "[Ljava.lang.Object;": OBJECTS, "java.time.Instant": INSTANT, "java.time.Duration": DURATION,
-    "java.time.LocalDate": LOCAL_DATE, "java.time.LocalTime": LOCAL_TIME,
-    "java.time.LocalDateTime": LOCAL_DATE_TIME, _U + "regex.Pattern": PATTERN,
-    "java.net.InetSocketAddress": ADDRESS, _U + "Locale": LOCALE,
-}  # fmt: skip
-"""Classes whose bodies are known, by name."""
-
-_PRIMITIVES = ("Integer", "String", "Float", "Boolean", "Byte", "Character", "Short", "Long", "Double")
-DEFAULT_IDS: dict[str, int] = {
-    **{"java.lang." + name: i for i, name in enumerate(_PRIMITIVES)},
-    **{name: i for i, name in enumerate((
-        _U + "Arrays$ArrayList", _U + "BitSet", _U + "PriorityQueue", _U + "regex.Pattern", "java.sql.Date",
-        "java.sql.Time", "java.sql.Timestamp", "java.net.URI", "java.net.InetSocketAddress", _U + "UUID",
-        _U + "Locale", "java.text.SimpleDateFormat"), 73)},
-}  # fmt: skip
-"""Kryo's numbers of classes that Flink always registers; the snapshot's own begin at :data:`FIRST_ID`."""
-FIRST_ID = 85
 
 _ids = np.zeros(FIRST_ID, np.uint8)
 for _name, _id in DEFAULT_IDS.items():
@@ -75,51 +70,6 @@ _kinds = np.array(list(CLASSES.values()), np.int64)
 _CLASS_OBJECT, _OBJECT, _OBJECT_OR_NULL, _BODY, _ELEMENTS = range(5)
 _DEPTH = 96
 _NAMES = 64
-
-
-@njit(**PART_OF_KERNEL)
-def varlong(buf, pos, end):
-    """(value, next position); the position is -1 at the end of the data."""
-    value = np.int64(0)
-    shift = np.int64(0)
-    while pos < end:
-        byte = get_1(buf, pos)
-        pos += 1
-        if shift == 56:  # the ninth byte of a long has eight bits of value
-            return value | byte << 56, pos
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, pos
-        shift += 7
-    return value, np.int64(-1)
-
-
-@njit(**PART_OF_KERNEL)
-def varint(buf, pos, end):
-    value = np.int64(0)
-    shift = np.int64(0)
-    while pos < end and shift <= 28:
-        byte = get_1(buf, pos)
-        pos += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, pos
-        shift += 7
-    return value, np.int64(-1)
-
-
-@njit(**PART_OF_KERNEL)
-def flagged(buf, pos, end):
-    """A varint whose first byte keeps a flag in bit 7: (value, next position); the caller looks at the flag."""
-    if pos >= end:
-        return np.int64(0), np.int64(-1)
-    byte = get_1(buf, pos)
-    pos += 1
-    value = byte & 0x3F
-    if byte & 0x40 == 0:
-        return value, pos
-    more, pos = varint(buf, pos, end)
-    return value | more << 6, pos
 
 
 @njit(**PART_OF_KERNEL)
