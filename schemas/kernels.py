@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from numba import njit
 
+_BEGUN = time.time()
 _RELATIVE_IMPORT = re.compile(r"^from (\.+)([\w.]*) import (\([^)]*\)|.*)$", re.MULTILINE)
 
 
@@ -26,10 +28,16 @@ def kernel(signature: Any = None, **options: Any) -> Callable[[Callable[..., Any
     def compiled(function: Callable[..., Any]) -> Any:
         # numba makes the name of the file of the qualified name, wherever that file is to lie. What follows the last
         # dot stays: by it a function calls itself.
-        function.__qualname__ = f"{digest(Path(function.__code__.co_filename))}.{function.__qualname__}"
-        return njit(signature, cache=True, nogil=True, **options)(function)
+        module = Path(function.__code__.co_filename)
+        function.__qualname__ = f"{digest(module)}.{function.__qualname__}"
+        return njit(signature, cache=are_loaded(sources(module)), nogil=True, **options)(function)
 
     return compiled
+
+
+def are_loaded(files: Iterable[Path]) -> bool:
+    """Whether the files are still what this process runs: one changed since it began has another digest than that."""
+    return all(max(stat.st_mtime, stat.st_ctime) < _BEGUN for stat in (path.stat() for path in files))
 
 
 @cache

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .kernel_options import PART_OF_KERNEL
 from .memory import get_1, get_4, get_8, load_i4, put_1, put_4, put_8, set_word, store_i4, word
 from .ops import BAD_BINARY, BAD_LENGTH, FRAME_WORDS, SHORT
-from .slot_kernels import PART_OF_KERNEL
 
 BASE, STOP, CURRENT, LEFT, LOOP, START, INDEX, KIND = range(8)
 #: How a frame ends: alone behind an i4 size, in a slot of the frame below, as the keys or values of a map.

@@ -10,20 +10,22 @@ import numpy as np
 from numba import njit
 
 from . import ops
+from .big_kernels import fits_int128, put_big_integer, put_int128
 from .binary_kernels import BASE, CURRENT, put_slot
+from .kernel_options import PART_OF_KERNEL, STEP_OF_KERNEL
 from .memory import get_1, get_4, get_8, put_1, put_8, store_i4, store_i8, word
-from .slot_kernels import PART_OF_KERNEL, advance
+from .slot_kernels import advance
 from .span_kernels import end_of_span
-from .text_kernels import copy_bytes, fits_int128, put_big_integer, put_int128
+from .text_kernels import copy_bytes
 from .time_kernels import is_time, put_local, put_stamp
 
 _F = ops.FRAME_WORDS
 _MILLI = np.int64(1_000_000)
 _FULL = np.int64(-ops.OVERFLOW)
-_ROOM = 32
+_ROOM = ops.ROOM
 
 
-@njit(**PART_OF_KERNEL)
+@njit(**STEP_OF_KERNEL)
 def give_value(op, code, where, out, at, end, mem, head, base, stack, depth):
     a = word(code, where + 1)
     b = word(code, where + 2)

@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit
 
 from . import kryo_ops as k
+from .kernel_options import MAKES_ARRAYS, PART_OF_KERNEL
 from .kryo_number_kernels import (
     put,
     put_fixed,
@@ -20,7 +21,6 @@ from .kryo_number_kernels import (
 )
 from .memory import get_1, get_8, load_i4
 from .ops import BAD_LENGTH, KRYO_SHAPE, NULL, OVERFLOW, RANGE, SHORT
-from .slot_kernels import PART_OF_KERNEL
 
 _BAD = np.int64(-KRYO_SHAPE)
 _SHORT = np.int64(-SHORT)
@@ -112,7 +112,7 @@ def take_bit_set(five, buf, pos, end, out, state):
     return _FULL if full else pos + 8 * n
 
 
-@njit(**PART_OF_KERNEL)
+@njit(**PART_OF_KERNEL | MAKES_ARRAYS)
 def give_bit_set(five, plain, pos, out, state):
     n = load_i4(plain, pos)
     pos += 4

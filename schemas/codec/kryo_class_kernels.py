@@ -7,10 +7,10 @@ import numpy as np
 from numba import njit
 
 from . import kryo_ops as k
+from .kernel_options import PART_OF_KERNEL
 from .kryo_number_kernels import put, put_units, varint
 from .memory import word
 from .ops import BAD_KRYO, KRYO_SHAPE, SHORT
-from .slot_kernels import PART_OF_KERNEL
 
 _BAD = np.int64(-KRYO_SHAPE)
 _UNKNOWN = np.int64(-BAD_KRYO)

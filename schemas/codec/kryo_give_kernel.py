@@ -13,13 +13,13 @@ from numba import int64, njit, types, uint8
 
 from ..kernels import kernel
 from . import kryo_ops as k
+from .kernel_options import KERNEL, MAKES_ARRAYS, PART_OF_KERNEL, READ, WORDS
 from .kryo_class_kernels import give_class
 from .kryo_leaf_kernels import give_leaf
 from .kryo_number_kernels import put, put_flagged, put_units
-from .kryo_walk_kernels import NO, NONE, READ, WALK, WORDS, parts_of
+from .kryo_walk_kernels import NO, NONE, WALK, parts_of
 from .memory import get_1, load_i4, word
 from .ops import BAD_LENGTH, NULL, OVERFLOW
-from .slot_kernels import PART_OF_KERNEL
 
 _FULL = np.int64(-OVERFLOW)
 
@@ -38,10 +38,7 @@ def _earlier(constant, state):
     return np.int64(-1)
 
 
-@kernel(
-    WALK,
-    error_model="numpy", no_cfunc_wrapper=True,
-)  # fmt: skip
+@kernel(WALK, **KERNEL)
 def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state):
     """Write what stands at the place ``row``: the next position in ``plain``, or minus the reason."""
     at = row << 3
@@ -153,11 +150,9 @@ def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state):
 
 
 @kernel(
-    types.void(
-        WORDS, READ, int64, int64, READ, WORDS, uint8[::1], int64[::1], int64, int64[::1]
-    ),
-    error_model="numpy", no_cfunc_wrapper=True,
-)  # fmt: skip
+    types.void(WORDS, READ, int64, int64, READ, WORDS, uint8[::1], int64[::1], int64, int64[::1]),
+    **KERNEL | MAKES_ARRAYS,
+)
 def give_rows(code, pool, row, five, plain, offsets, out, stops, classes, failure):
     """Each row of plain bytes as Kryo's, which end at stops[i] of ``out``. ``classes`` is how many a shape names.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from . import kryo_ops as k
+from .kernel_options import PART_OF_KERNEL
 from .kryo_array_kernels import give_array, give_big, give_bit_set, take_array, take_big, take_bit_set
 from .kryo_number_kernels import put, put_fixed, put_long, put_units, swapped, unzigzag, varlong, zigzag
 from .kryo_text_kernels import give_string, give_uuid, take_string, take_uuid
@@ -25,7 +26,6 @@ from .kryo_time_kernels import (
 )
 from .memory import get_1
 from .ops import OVERFLOW, SHORT
-from .slot_kernels import PART_OF_KERNEL
 
 _SHORT = np.int64(-SHORT)
 _FULL = np.int64(-OVERFLOW)

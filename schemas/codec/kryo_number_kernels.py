@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .kernel_options import PART_OF_KERNEL
 from .kryo_ops import OUT
 from .memory import get_1, put_1, store_i2, store_i4, store_i8
-from .slot_kernels import PART_OF_KERNEL
 
 
 @njit(**PART_OF_KERNEL)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .kernel_options import MAKES_ARRAYS, PART_OF_KERNEL
 from .kryo_classes import (
     ADDRESS,
     AS_LIST,
@@ -55,7 +56,6 @@ from .kryo_classes import (
 from .kryo_number_kernels import flagged, varint, varlong
 from .memory import get_1, set_word
 from .ops import BAD_KRYO, BAD_LENGTH, CLASS_AT, DEEP, SHORT
-from .slot_kernels import PART_OF_KERNEL
 
 _ids = np.zeros(FIRST_ID, np.uint8)
 for _name, _id in DEFAULT_IDS.items():
@@ -216,7 +216,7 @@ def _flat(buf, pos, end, kind, five):
     return pos + n
 
 
-@njit(**PART_OF_KERNEL)
+@njit(**PART_OF_KERNEL | MAKES_ARRAYS)
 def skip_kryo(buf, pos, end, five, pool, first, count, stack):
     """The position behind one ``writeClassAndObject``, or minus a reason.
 

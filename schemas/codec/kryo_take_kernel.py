@@ -13,10 +13,11 @@ from numba import int64, njit, types, uint8
 
 from ..kernels import kernel
 from . import kryo_ops as k
+from .kernel_options import KERNEL, MAKES_ARRAYS, PART_OF_KERNEL, READ, WORDS
 from .kryo_class_kernels import take_class
 from .kryo_leaf_kernels import take_leaf
 from .kryo_number_kernels import flagged, put, varint
-from .kryo_walk_kernels import NO, NONE, READ, WALK, WORDS, parts_of
+from .kryo_walk_kernels import NO, NONE, WALK, parts_of
 from .memory import get_1, set_word, word
 from .ops import (
     BAD_KRYO,
@@ -29,7 +30,6 @@ from .ops import (
     OVERFLOW,
     SHORT,
 )
-from .slot_kernels import PART_OF_KERNEL
 
 _BAD = np.int64(-KRYO_SHAPE)
 _UNKNOWN = np.int64(-BAD_KRYO)
@@ -50,10 +50,7 @@ def take_enum(constants, buf, pos, end, out, state):
     return pos if put(out, state, n - 1, 4) else _FULL
 
 
-@kernel(
-    WALK,
-    error_model="numpy", no_cfunc_wrapper=True,
-)  # fmt: skip
+@kernel(WALK, **KERNEL)
 def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state):
     """What stands at the place ``row``: the next position, or minus the reason.
 
@@ -184,8 +181,8 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state):
     types.void(
         WORDS, READ, int64, int64, READ, WORDS, WORDS, uint8[::1], int64[::1], uint8[::1], int64, int64[::1]
     ),
-    error_model="numpy", no_cfunc_wrapper=True,
-)  # fmt: skip
+    **KERNEL | MAKES_ARRAYS,
+)
 def take_rows(code, pool, row, five, buf, starts, ends, out, stops, reasons, objects, failure):
     """Each row [starts[i], ends[i]) of ``buf`` as plain bytes that end at stops[i] of ``out``; a row that is no value
     of the shape, to its last byte, has none, reasons[i] says why, and stops[i] is where in ``buf`` the class is named
@@ -209,7 +206,7 @@ def take_rows(code, pool, row, five, buf, starts, ends, out, stops, reasons, obj
             reasons[i] = -pos if pos <= _UNKNOWN else KRYO_SHAPE
 
 
-@njit(**PART_OF_KERNEL)
+@njit(**PART_OF_KERNEL | MAKES_ARRAYS)
 def end_of_shape(code, pool, row, five, buf, pos, end, stack):
     """The position behind a value of a shape, or minus the reason; a class that does not fit is named where
     ``stack[CLASS_AT]`` says."""

@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit
 
 from . import kryo_ops as k
+from .kernel_options import MAKES_ARRAYS, PART_OF_KERNEL
 from .kryo_number_kernels import (
     flagged,
     put,
@@ -20,7 +21,6 @@ from .kryo_number_kernels import (
 )
 from .memory import get_1, get_8, put_1
 from .ops import BAD_STRING, KRYO_SHAPE, OVERFLOW, SHORT
-from .slot_kernels import PART_OF_KERNEL
 from .text_kernels import take_varint
 
 _BAD = np.int64(-KRYO_SHAPE)
@@ -140,7 +140,7 @@ def take_uuid(five, buf, pos, end, out, state):
     return pos
 
 
-@njit(**PART_OF_KERNEL)
+@njit(**PART_OF_KERNEL | MAKES_ARRAYS)
 def give_uuid(five, plain, pos, out, state):
     """36 characters; hexadecimal digits of either case."""
     n = get_1(plain, pos)

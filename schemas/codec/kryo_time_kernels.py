@@ -7,10 +7,10 @@ import numpy as np
 from numba import njit
 
 from . import kryo_ops as k
+from .kernel_options import MAKES_ARRAYS, PART_OF_KERNEL
 from .kryo_number_kernels import put, put_little, put_long, put_units, unzigzag, varint, varlong, zigzag
 from .memory import get_1, get_8, load_i2, load_i4, load_i8
 from .ops import KRYO_SHAPE, NULL, OVERFLOW, SHORT
-from .slot_kernels import PART_OF_KERNEL
 
 _BAD = np.int64(-KRYO_SHAPE)
 _SHORT = np.int64(-SHORT)
@@ -100,7 +100,7 @@ def give_date(five, plain, pos, out, state):
     return pos + 6 if done else _FULL
 
 
-@njit(**PART_OF_KERNEL)
+@njit(**PART_OF_KERNEL | MAKES_ARRAYS)
 def take_time(five, buf, pos, end, out, state):
     """Kryo 5 leaves out what is zero at the end; the last part is inverted then."""
     parts = np.zeros(4, np.int64)

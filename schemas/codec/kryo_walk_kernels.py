@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, njit, types, uint8
+from numba import int64, njit, uint8
 
 from . import kryo_ops as k
+from .kernel_options import PART_OF_KERNEL, READ, WORDS
 from .memory import word
-from .slot_kernels import PART_OF_KERNEL
 
-READ = types.Array(uint8, 1, "C", readonly=True)
-WORDS = types.Array(int64, 1, "C", readonly=True)
 #: code, pool, row, forced, nulls, five, the bytes that are read, position, end, out, state: the next position.
 WALK = int64(WORDS, READ, int64, int64, int64, int64, READ, int64, int64, uint8[::1], int64[::1])
 

@@ -16,48 +16,58 @@ def _next(n: int) -> list[int]:
     return [next(_number) for _ in range(n)]
 
 
-END, JUMP = _next(2)  # JUMP: target
-# Fixed-width big-endian values: slot
+# The instructions stand in groups, which the kernels tell by their last one; the first groups are the most frequent.
+END = next(_number)
+# Numbers. Big-endian, of fixed width: slot
 I1, I2, I4, I8, BOOL = _next(5)  # BOOL: any byte but 0 is true
 # The same behind a null flag: slot, svalid, the byte that means null. What POJO fields are made of.
 F_I1, F_I2, F_I4, F_I8, F_BOOL = _next(5)
+I8_FLIPPED = next(_number)  # slot; the sign bit is flipped on the wire (timers)
+ENUM = next(_number)  # slot, number of constants
+LAST_NUMBER = ENUM
 # Strings: soff, sdata[, svalid[, null byte]]. STR: StringValue, null = 0; STR_VALUE: varint(n), no null.
 STR, F_STR, STR_VALUE = _next(3)
-# Null flags: svalid, target of the null path, the byte that means null, 1 if svalid is the flag's own
-FLAG, BRANCH = _next(2)  # BRANCH: an i4, the union branch that means null
-POJO = next(_number)  # svalid, target of the null path, number of CASEs, sclass, svalid of the class
-CASE = next(_number)  # target, tag (-1: a class name), start and length in the pool
-SWITCH = next(_number)  # stag, number of CASEs, bytes of the tag
+LAST_STRING = STR_VALUE
+# What may be null: svalid, target of the null path, -, 1 if svalid is the flag's own
+FLAG, BRANCH = _next(2)  # the byte that means null; an i4, the union branch that means null
+MASK = next(_number)  # bytes of the mask, which begins a row
+MASK_BIT, B_BIT = _next(2)  # bit of the mask; field of a binary row
+LIST_BIT, B_ELEMENT_BIT = _next(2)  # of the element where a masked list or a binary array is
+ROW_KIND = next(_number)  # slot: bits 0 and 1 of the mask
+LAST_NULL = ROW_KIND
+# Slots without bytes
 PRESENT = next(_number)  # svalid: the value is there
 FILL1, FILL2, FILL4, FILL8, FILL16, FILL_OFFSET = _next(6)  # slot; FILL_OFFSET repeats the last offset
+LAST_FILL = FILL_OFFSET
 # Collections
 LIST, NEXT = _next(2)  # soff, target behind the loop, least bytes of an element
 # Elements up to the end of the value or frame: soff, target; DELIMITED_NEXT: 1 if no ',' stands between them
 DELIMITED, DELIMITED_NEXT = _next(2)
 BLOCK, BLOCK_NEXT = _next(2)  # soff, target, least: Avro's varint count, the elements, 0
-MASKED_LIST, LIST_BIT = _next(2)  # soff, target; LIST_BIT: svalid, target of the null path, -, own
-# Row masks
-MASK = next(_number)  # bytes of the mask
-MASK_BIT = next(_number)  # svalid, target of the null path, bit, own
-ROW_KIND = next(_number)  # slot: bits 0 and 1 of the mask
-UNMASK = next(_number)
-# Others
-I8_FLIPPED = next(_number)  # slot; the sign bit is flipped on the wire (timers)
-CONST = next(_number)  # count: that many zero bytes, of no meaning (VoidNamespace, padding)
-EXPECT = next(_number)  # a byte that has to be there
-ENUM = next(_number)  # slot, number of constants
-FRAME, UNFRAME = _next(2)  # i4 length, and what it frames
+MASKED_LIST = next(_number)  # soff, target
+LAST_LOOP = MASKED_LIST
+# Choices
+POJO = next(_number)  # svalid, target of the null path, number of CASEs, sclass, svalid of the class
+SWITCH = next(_number)  # stag, number of CASEs, bytes of the tag
+CASE = next(_number)  # target, tag (-1: a class name), start and length in the pool
+LAST_CHOICE = CASE
 # Flink SQL's binary formats; a frame on the stack knows where the current field or element lies
 B_ROW = next(_number)  # fields, skind, 1 if nested in another binary value
-B_BIT = next(_number)  # svalid, target of the null path, field, own
 B_ARRAY, B_ARRAY_NEXT = _next(2)  # soff, target behind the loop, bytes of an element, nested
-B_ELEMENT_BIT = next(_number)  # svalid, target of the null path, -, own
 B_MAP, B_MAP_KEYS, B_MAP_VALUES = _next(3)  # soff, -, -, nested; target, bytes of an element
-B_END = next(_number)  # the row or map is done
+B_1, B_2, B_4, B_8 = _next(4)  # slot
+LAST_BINARY = B_8
+# Others, which the kernels see to by themselves
+JUMP = next(_number)  # target
+UNMASK, B_END = _next(2)  # the row or map is done
+CONST = next(_number)  # count: that many zero bytes, of no meaning (VoidNamespace, padding)
+EXPECT = next(_number)  # a byte that has to be there
+FRAME, UNFRAME = _next(2)  # i4 length, and what it frames
 B_FRAME, B_UNFRAME = _next(2)  # what the slot points at is a value of another serializer
 MARK = next(_number)  # slot of 8 bytes: the position itself, for callers that cut a value in pieces
+LAST_OTHER = MARK
 
-# From here on each instruction is a value by itself, in groups that the kernels tell by their last one.
+# From here on each instruction is a value by itself.
 # Bytes: soff, sdata
 BLOB = next(_number)  # -, -, 1 if it is text: i4 length, bytes
 REST = next(_number)  # -, -, keep: the bytes up to the end of the value, less ``keep``
@@ -81,7 +91,6 @@ LOCAL_DATE, LOCAL_TIME, LOCAL_DATE_TIME = _next(3)  # days, nanoseconds of the d
 WIDE_DATE, WIDE_DATE_TIME = _next(2)  # syear, svalid, smonth, sday[, snanos of the day]
 TIMESTAMP_DATA, B_TIMESTAMP = _next(2)  # slot, nanoseconds of the column's unit
 WIDE_TIMESTAMP_DATA, B_WIDE_TIMESTAMP = _next(2)  # smillis, snanos
-B_1, B_2, B_4, B_8 = _next(4)  # slot
 
 # The rows that find the end of a value of a type that holds itself
 SPAN_BYTES, SPAN_FRAMED = _next(2)  # count; i4 length, bytes
@@ -102,11 +111,15 @@ PLACES = 3
 #: Added to the position behind a text or time that is as Flink writes it and that its Arrow column does not hold.
 ODD_TIME, ODD_TEXT = 1 << 61, 1 << 62
 
+#: The most that one instruction writes beside strings, masks, binary values and other bytes.
+ROOM = 32
+
 #: Words of a stack frame: collections, masks and binary values keep their place in one.
 FRAME_WORDS = 8
 STACK = 64
 CLASS_AT = FRAME_WORDS * STACK
 """The word behind the stack: where a Kryo value names a class that is not known."""
+STACK_WORDS = CLASS_AT + 1
 
 # What a kernel answers beside the position: 0 is success.
 (

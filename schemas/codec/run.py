@@ -41,7 +41,8 @@ def run_decode(
     failure = np.zeros(3, np.int64)
     decode(
         program.code.reshape(-1), program.pool, data, starts, ends, lie,
-        arena.block, arena.head, arena.limit, stops, reasons, failure,
+        arena.block, arena.head, arena.limit, arena.head.copy(), np.empty(ops.STACK_WORDS, np.int64),
+        stops, reasons, failure,
     )  # fmt: skip
     return Decoded(arena, stops, reasons, int(failure[0]), int(failure[1]), int(failure[2]))
 
@@ -51,14 +52,15 @@ def run_encode(program: Program, arena: Arena, rows: int, path: str) -> pa.Array
     from .encode_kernel import encode  # compiled when it is imported: only who writes waits for it
 
     code, pool = program.code.reshape(-1), program.pool
+    stack = np.empty(ops.STACK_WORDS, np.int64)
     size = arena.block.size * 5 // 4 + 16 * rows + 256
     while True:
         out = np.empty(size, np.uint8)
         offsets = np.zeros(rows + 1, np.int64)
-        failure = np.zeros(3, np.int64)
-        encode(code, pool, rows, out, offsets, arena.block, arena.base.copy(), arena.base, failure)
+        failure = np.zeros(2, np.int64)
+        encode(code, pool, rows, out, offsets, arena.block, arena.base.copy(), arena.base, stack, failure)
         if failure[0] == ops.OK:
             return binary_column(out, offsets)
         if failure[0] != ops.OVERFLOW:
             raise EncodeError(f"{path}: {ops.REASONS[int(failure[0])]}, at row {int(failure[1])}")
-        size = 2 * size + int(failure[2])
+        size *= 2

@@ -9,6 +9,10 @@ import pyarrow as pa
 
 from .. import types as t
 from . import ops
+from .emitter import Emitter, struct_of
+from .program import FixedShape, NullShape, Shape, VarShape
+
+_TUPLE0 = 42
 
 #: Always there, of one width: instruction, bytes of the slot and on the wire.
 FIXED: dict[str, tuple[int, int, pa.DataType]] = {
@@ -127,3 +131,58 @@ def least_bytes(node: t.DataType) -> int:
 def mask_bytes(node: t.RowType) -> int:
     """``MaskUtils``: two bits of kind, if there are any, and one for each field."""
     return (len(node.fields) + (2 if node.supports_row_kind else 0) + 7) // 8
+
+
+def compile_scalar(emitter: Emitter, name: str, wide_times: bool) -> Shape:
+    """The instructions of the scalar type of this name."""
+    if name in FIXED:
+        op, width, kind = FIXED[name]
+        slot = emitter.slot(width)
+        emitter.emit(op, slot)
+        return FixedShape(arrow_type=kind, slot=slot)
+    if name in WIDE and wide_times:
+        wide, parts = WIDE[name]
+        slots = [emitter.slot(width) for _, width, _ in parts]
+        valid = emitter.slot(1)
+        emitter.emit(wide, slots[0], valid, *slots[1:])
+        columns = [
+            FixedShape(arrow_type=kind, slot=slot) for (_, _, kind), slot in zip(parts, slots, strict=True)
+        ]
+        return struct_of([part for part, _, _ in parts], columns, valid)
+    if name in TEMPORAL:
+        op, width, _, kind = TEMPORAL[name]
+        slot, valid = emitter.slot(width), emitter.slot(1)
+        emitter.emit(op, slot, valid)
+        return FixedShape(arrow_type=kind, slot=slot, valid=valid)
+    if name in VARIABLE:
+        op, _, nullable, operand, kind = VARIABLE[name]
+        offsets, data = emitter.variable()
+        valid = emitter.slot(1) if nullable else -1
+        emitter.emit(op, offsets, data, valid if nullable else operand)
+        return VarShape(arrow_type=kind, offsets=offsets, data=data, valid=valid)
+    if name == "big_decimal":
+        return _compile_big_decimal(emitter)
+    if name == "window":
+        start, end = emitter.slot(8), emitter.slot(8)
+        emitter.emit(ops.I8, start)
+        emitter.emit(ops.I8, end)
+        bounds = [FixedShape(arrow_type=pa.int64(), slot=slot) for slot in (start, end)]
+        return struct_of(("start", "end"), bounds)
+    if name == "variant":
+        pairs = [emitter.variable(), emitter.variable()]
+        emitter.emit(ops.VARIANT, *pairs[0], *pairs[1])
+        both = [VarShape(arrow_type=pa.binary(), offsets=o, data=d) for o, d in pairs]
+        return struct_of(("value", "metadata"), both)
+    if name == "tuple0":
+        emitter.emit(ops.EXPECT, _TUPLE0)
+    elif name != "null":
+        emitter.emit(ops.CONST, 1)
+    return NullShape(arrow_type=pa.null())
+
+
+def _compile_big_decimal(emitter: Emitter) -> Shape:
+    (offsets, data), valid, scale = emitter.variable(), emitter.slot(1), emitter.slot(4)
+    emitter.emit(ops.BIG_DECIMAL, offsets, data, valid, scale)
+    unscaled = VarShape(arrow_type=pa.binary(), offsets=offsets, data=data)
+    parts = [unscaled, FixedShape(arrow_type=pa.int32(), slot=scale)]
+    return struct_of(("unscaled", "scale"), parts, valid)

@@ -6,8 +6,7 @@ paths.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,26 +15,23 @@ import pyarrow as pa
 from .. import types as t
 from ..errors import PlanError
 from . import binary, ops, pojo
+from .emitter import Emitter, map_of, struct_of
 from .kryo_classes import CLASSES, UNKNOWN
 from .kryo_shapes import ShapeRows
 from .kryo_shapes import choice as kryo_plain
 from .program import (
-    EIGHT_A_BYTE,
     EnumShape,
     FixedShape,
     KryoRows,
     KryoShape,
-    ListShape,
-    MapShape,
     NullShape,
     Program,
     Shape,
     Slot,
-    StructShape,
     UnionShape,
     VarShape,
 )
-from .scalars import FIXED, TEMPORAL, VARIABLE, WIDE, least_bytes, mask_bytes
+from .scalars import compile_scalar, least_bytes, mask_bytes
 from .spans import SpanRows
 
 __all__ = [
@@ -49,69 +45,15 @@ __all__ = [
     "compile_type",
 ]
 
-_FUSED = {ops.I1: ops.F_I1, ops.I2: ops.F_I2, ops.I4: ops.F_I4, ops.I8: ops.F_I8, ops.BOOL: ops.F_BOOL}
-_OPERANDS = 7
-_TUPLE0 = 42
-
 
 @dataclass(slots=True)
-class Builder:
-    """Emits the instructions of one program. ``least`` is the element size of the list being compiled;
-    ``wide_times`` gives times as structs of their parts, where 64 bits do not hold them all."""
+class Builder(Emitter):
+    """Compiles types into one program. ``wide_times`` gives times as structs of their parts, where 64 bits do not hold
+    them all."""
 
     wide_times: bool = False
-    code: list[list[int]] = field(default_factory=list)
-    pool: bytearray = field(default_factory=bytearray)
-    slots: list[Slot] = field(default_factory=list)
-    deferred: list[Callable[[], None]] = field(default_factory=list)
     kryo: list[KryoRows] = field(default_factory=list)
     kryo_numbers: dict[int, str] = field(default_factory=dict)
-    least: int = 0
-    reused: deque[int] | None = None
-    taken: list[int] | None = None
-
-    def emit(self, op: int, *operands: int) -> int:
-        self.code.append([op, *operands, *[0] * (_OPERANDS - len(operands))])
-        return len(self.code) - 1
-
-    def patch(self, at: int, operand: int, value: int) -> None:
-        self.code[at][operand] = value
-
-    def slot(self, width: int, *, data: bool = False, offsets: bool = False) -> int:
-        """A new slot, or the next of those that :meth:`again` fills once more."""
-        if self.reused is not None:
-            number = self.reused.popleft()
-        else:
-            number = len(self.slots)
-            self.slots.append(Slot(width=width, least=self.least, data=data, offsets=offsets))
-        if self.taken is not None:
-            self.taken.append(number)
-        return number
-
-    def variable(self) -> tuple[int, int]:
-        """The slots of offsets and data."""
-        return self.slot(4, offsets=True), self.slot(1, data=True)
-
-    def recorded(self, emit: Callable[[], Shape]) -> tuple[Shape, list[int]]:
-        """What ``emit`` compiles, and the slots that it takes: for :meth:`again`."""
-        outer, self.taken = self.taken, []
-        shape = emit()
-        slots, self.taken = self.taken, outer
-        if outer is not None:
-            outer += slots
-        return shape, slots
-
-    def again(self, slots: list[int], emit: Callable[[], Shape]) -> None:
-        """Compile what was compiled before into the same slots: another path of the program to the same column."""
-        reused, taken = self.reused, self.taken
-        self.reused, self.taken = deque(slots), None
-        emit()
-        self.reused, self.taken = reused, taken
-
-    def constant(self, raw: bytes) -> int:
-        """Keep ``raw`` in the pool; where it starts."""
-        self.pool += raw
-        return len(self.pool) - len(raw)
 
     def finish(self, shape: Shape) -> Program:
         self.emit(ops.END)
@@ -129,13 +71,11 @@ class Builder:
             kryo_numbers=self.kryo_numbers,
         )
 
-    # -- nodes ---------------------------------------------------------------------------------------------
-
     def node(self, node: t.DataType, last: bool = False) -> Shape:
         """Emit the code of ``node``. ``last``: the value ends with it, so that opaque bytes are all that is left."""
         match node:
             case t.Scalar():
-                return self._scalar(node.name)
+                return compile_scalar(self, node.name, self.wide_times)
             case t.EnumType():
                 slot = self.slot(4)
                 self.emit(ops.ENUM, slot, len(node.constants))
@@ -222,59 +162,6 @@ class Builder:
         every = list(nodes)
         return [self.node(node, last and i == len(every) - 1) for i, node in enumerate(every)]
 
-    def _scalar(self, name: str) -> Shape:
-        if name in FIXED:
-            op, width, kind = FIXED[name]
-            slot = self.slot(width)
-            self.emit(op, slot)
-            return FixedShape(arrow_type=kind, slot=slot)
-        if name in WIDE and self.wide_times:
-            wide, parts = WIDE[name]
-            slots = [self.slot(width) for _, width, _ in parts]
-            valid = self.slot(1)
-            self.emit(wide, slots[0], valid, *slots[1:])
-            columns = [
-                FixedShape(arrow_type=kind, slot=slot)
-                for (_, _, kind), slot in zip(parts, slots, strict=True)
-            ]
-            return struct_of([part for part, _, _ in parts], columns, valid)
-        if name in TEMPORAL:
-            op, width, _, kind = TEMPORAL[name]
-            slot, valid = self.slot(width), self.slot(1)
-            self.emit(op, slot, valid)
-            return FixedShape(arrow_type=kind, slot=slot, valid=valid)
-        if name in VARIABLE:
-            op, _, nullable, operand, kind = VARIABLE[name]
-            offsets, data = self.variable()
-            valid = self.slot(1) if nullable else -1
-            self.emit(op, offsets, data, valid if nullable else operand)
-            return VarShape(arrow_type=kind, offsets=offsets, data=data, valid=valid)
-        if name == "big_decimal":
-            return self._big_decimal()
-        if name == "window":
-            start, end = self.slot(8), self.slot(8)
-            self.emit(ops.I8, start)
-            self.emit(ops.I8, end)
-            bounds = [FixedShape(arrow_type=pa.int64(), slot=slot) for slot in (start, end)]
-            return struct_of(("start", "end"), bounds)
-        if name == "variant":
-            pairs = [self.variable(), self.variable()]
-            self.emit(ops.VARIANT, *pairs[0], *pairs[1])
-            both = [VarShape(arrow_type=pa.binary(), offsets=o, data=d) for o, d in pairs]
-            return struct_of(("value", "metadata"), both)
-        if name == "tuple0":
-            self.emit(ops.EXPECT, _TUPLE0)
-        elif name != "null":
-            self.emit(ops.CONST, 1)
-        return NullShape(arrow_type=pa.null())
-
-    def _big_decimal(self) -> Shape:
-        (offsets, data), valid, scale = self.variable(), self.slot(1), self.slot(4)
-        self.emit(ops.BIG_DECIMAL, offsets, data, valid, scale)
-        unscaled = VarShape(arrow_type=pa.binary(), offsets=offsets, data=data)
-        parts = [unscaled, FixedShape(arrow_type=pa.int32(), slot=scale)]
-        return struct_of(("unscaled", "scale"), parts, valid)
-
     def _row(self, node: t.RowType, last: bool) -> Shape:
         self.emit(ops.MASK, mask_bytes(node))
         names: list[str] = []
@@ -314,20 +201,6 @@ class Builder:
             return self.flagged(lambda: self.node(node.element), 1 if flag == "is_null" else 0)
 
         return self.loop(op, last, least, element, int(node.framing == "rest"))
-
-    def loop(
-        self, op: int, closing: int, least: int, element: Callable[[], Shape], joined: int = 0
-    ) -> ListShape:
-        """A collection: ``op`` opens it, ``closing`` goes on to the next element; ``joined``: with nothing between."""
-        offsets = self.slot(4, offsets=True)
-        at = self.emit(op, offsets, 0, least)
-        outer, self.least = self.least, EIGHT_A_BYTE if op == ops.MASKED_LIST else max(1, least)
-        child = element()
-        self.least = outer
-        self.emit(closing, joined)
-        self.patch(at, 2, len(self.code))
-        item = pa.field("item", child.arrow_type)
-        return ListShape(arrow_type=pa.list_(item), offsets=offsets, child=child)
 
     def _map(self, node: t.MapType) -> Shape:
         offsets = self.slot(4, offsets=True)
@@ -380,29 +253,10 @@ class Builder:
             tagged=tagged,
         )
 
-    def fill_others(self, jump: int, others: list[Shape], end: int) -> None:
-        """Let ``jump`` go by placeholders for ``others`` on its way to ``end``."""
-
-        def emit() -> None:
-            self.patch(jump, 1, len(self.code))
-            for shape in others:
-                self.fill(shape)
-            self.emit(ops.JUMP, end)
-
-        self.deferred.append(emit)
-
     def delimited(self, element: t.DataType) -> Shape:
         """A ListState's value in canonical and RocksDB form: elements with one comma between them."""
         least = least_bytes(element)
         return self.loop(ops.DELIMITED, ops.DELIMITED_NEXT, least, lambda: self.node(element))
-
-    def rest(self, keep: int = 0) -> Shape:
-        """The bytes up to the end of the value but the last ``keep``, as they are."""
-        offsets, data = self.variable()
-        self.emit(ops.REST, offsets, data, keep)
-        return VarShape(arrow_type=pa.binary(), offsets=offsets, data=data)
-
-    # -- nulls ---------------------------------------------------------------------------------------------
 
     def _nullable(self, node: t.NullableType, last: bool) -> Shape:
         if node.flag in ("null_first", "null_second"):
@@ -410,71 +264,6 @@ class Builder:
             return self.owned(at, self.node(node.inner, last))
         null_byte = 1 if node.flag == "is_null" else 0
         return self.flagged(lambda: self.node(node.inner, last), null_byte, node.padding)
-
-    def flagged(self, inner: Callable[[], Shape], null_byte: int, padding: int = 0) -> Shape:
-        """A flag byte and then, where it is not ``null_byte``, the inner value; else ``padding`` (see CONST)."""
-        at = self.emit(ops.FLAG, -1, 0, null_byte, 0)
-        shape = inner()
-        single = len(self.code) == at + 2 and not padding
-        op, first, second, third = self.code[-1][:4]
-        if single and op in _FUSED and shape.valid < 0:
-            shape = replace(shape, valid=self.slot(1))
-            self.code[at:] = [[_FUSED[op], first, shape.valid, null_byte, 0, 0, 0, 0]]
-            return shape
-        if single and op == ops.STR:
-            self.code[at:] = [[ops.F_STR, first, second, third, null_byte, 0, 0, 0]]
-            return shape
-        return self.owned(at, shape, padding)
-
-    def owned(self, at: int, shape: Shape, padding: int = 0) -> Shape:
-        """Give the flag at ``at`` the validity slot of ``shape``, or one of its own where that has none."""
-        if shape.valid < 0:
-            shape = replace(shape, valid=self.slot(1))
-            self.patch(at, 4, 1)
-        self.patch(at, 1, shape.valid)
-        self.null_path(at, shape, padding)
-        return shape
-
-    def null_path(self, at: int, shape: Shape, padding: int = 0) -> None:
-        """Where the flag at ``at`` says null: placeholders for ``shape``, then back behind it."""
-        back = len(self.code)
-
-        def emit() -> None:
-            self.patch(at, 2, len(self.code))
-            self.fill(shape)
-            if padding:
-                self.emit(ops.CONST, padding)
-            self.emit(ops.JUMP, back)
-
-        self.deferred.append(emit)
-
-    def fill(self, shape: Shape) -> None:
-        """Placeholders for a null ``shape``, in all of its slots."""
-        if shape.valid >= 0:
-            self.emit(ops.FILL1, shape.valid)
-        match shape:
-            case FixedShape() | EnumShape():
-                width = self.slots[shape.slot].width
-                fills = {1: ops.FILL1, 2: ops.FILL2, 4: ops.FILL4, 8: ops.FILL8, 16: ops.FILL16}
-                self.emit(fills[width], shape.slot)
-            case VarShape() | ListShape() | MapShape():
-                self.emit(ops.FILL_OFFSET, shape.offsets)
-            case StructShape():
-                if isinstance(shape, UnionShape):
-                    self.emit(ops.FILL1, shape.tag)
-                for child in shape.children:
-                    self.fill(child)
-
-
-def struct_of(names: Iterable[str], children: Sequence[Shape], valid: int = -1) -> StructShape:
-    names = tuple(names)
-    kind = pa.struct([pa.field(name, child.arrow_type) for name, child in zip(names, children, strict=True)])
-    return StructShape(arrow_type=kind, names=names, children=tuple(children), valid=valid)
-
-
-def map_of(offsets: int, key: Shape, value: Shape) -> MapShape:
-    kind = pa.map_(key.arrow_type, value.arrow_type)
-    return MapShape(arrow_type=kind, offsets=offsets, key=key, value=value)
 
 
 def compile_type(node: t.DataType, *, alone: bool = False, wide_times: bool = False) -> Program:

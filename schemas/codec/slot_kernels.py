@@ -6,10 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .kernel_options import PART_OF_KERNEL
 from .memory import get_4, put_1, put_2, put_4, put_8, set_word, word
-
-#: Helpers of the two kernels are compiled into them, and never called from Python.
-PART_OF_KERNEL = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 @njit(**PART_OF_KERNEL)

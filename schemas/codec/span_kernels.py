@@ -7,8 +7,8 @@ import numpy as np
 from numba import njit
 
 from . import ops
+from .kernel_options import MAKES_ARRAYS, PART_OF_KERNEL
 from .memory import get_1, load_i4, set_word, word
-from .slot_kernels import PART_OF_KERNEL
 from .text_kernels import take_varint
 
 _DEEP = 8192
@@ -24,7 +24,7 @@ def _beyond_gotos(code, row):
     return row
 
 
-@njit(**PART_OF_KERNEL)
+@njit(**PART_OF_KERNEL | MAKES_ARRAYS)
 def end_of_span(code, row, buf, pos, end):
     """Where the value at ``pos`` of the type at ``row`` ends, or minus the reason why it does not."""
     stack = np.empty(_DEEP, np.int64)

@@ -10,13 +10,15 @@ import numpy as np
 from numba import njit
 
 from . import ops
+from .big_kernels import take_big_integer, take_int128
 from .binary_kernels import BASE, CURRENT, STOP, find_bytes
+from .kernel_options import PART_OF_KERNEL, STEP_OF_KERNEL
 from .kryo_skip_kernels import skip_kryo
 from .kryo_take_kernel import end_of_shape
 from .memory import get_8, load_i4, load_i8, put_8, set_word, word
-from .slot_kernels import PART_OF_KERNEL, claim, push_1, push_4, push_8, push_length
+from .slot_kernels import claim, push_1, push_4, push_8, push_length
 from .span_kernels import end_of_span
-from .text_kernels import copy_bytes, is_utf8, take_big_integer, take_int128
+from .text_kernels import copy_bytes, is_utf8
 from .time_kernels import take_local, take_stamp, timestamp_of
 
 _F = ops.FRAME_WORDS
@@ -27,7 +29,7 @@ _ODD_TEXT = np.int64(ops.ODD_TEXT)
 _ODD_TIME = np.int64(ops.ODD_TIME)
 
 
-@njit(**PART_OF_KERNEL)
+@njit(**STEP_OF_KERNEL)
 def take_value(op, code, at, pool, buf, pos, end, mem, head, limit, stack, depth):
     a = word(code, at + 1)
     b = word(code, at + 2)

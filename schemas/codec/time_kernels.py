@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .kernel_options import PART_OF_KERNEL
 from .memory import get_1, load_i4, load_i8, put_1, put_4, put_8, store_i2, store_i4, store_i8
 from .ops import (
     FAR_TIME,
@@ -25,7 +26,6 @@ from .ops import (
     WIDE_INSTANT,
     WIDE_SQL_TIMESTAMP,
 )
-from .slot_kernels import PART_OF_KERNEL
 
 _MIN8 = np.int64(-0x8000000000000000)
 _ODD = np.int64(ODD_TIME)
