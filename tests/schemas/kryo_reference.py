@@ -13,7 +13,7 @@ from typing import Any
 from statelift.schemas import types as t
 from statelift.schemas.wire import text_to_units
 
-from .reference import varint
+from .reference_wire import varint
 
 #: Java's boxes: class name, number, and how struct packs the body (None: a zig-zag varint).
 BOXES = {

@@ -18,6 +18,8 @@ from statelift.schemas.errors import EncodeError
 
 from . import reference
 from .codec_strategies import PARTS, plain, types, values
+from .reference_scalars import decode_parts, encode_parts, encode_scalar
+from .reference_wire import Bytes, WireError, big, varint
 
 
 def column(rows: list[bytes]) -> pa.Array:
@@ -62,10 +64,10 @@ def test_random_bytes_fail_where_the_twin_fails(node: t.DataType, raw: bytes) ->
 def agree(node: t.DataType, raw: bytes) -> None:
     note(f"{node} of {raw.hex()}")
     expected: list[Any] | None
-    cursor = reference.Bytes(raw)
+    cursor = Bytes(raw)
     try:
         expected = [reference.decode(node, cursor)]
-    except (reference.WireError, RecursionError):
+    except (WireError, RecursionError):
         expected = None
     codec = Codec(compile_type(node))
     decoded, failure = attempt(codec, raw)
@@ -87,7 +89,7 @@ def agree(node: t.DataType, raw: bytes) -> None:
 ODD = {"text": ops.NO_TEXT, "time": ops.FAR_TIME}
 
 
-def agree_on_what_is_left_out(codec: Codec, cursor: reference.Bytes, reads: bool) -> None:
+def agree_on_what_is_left_out(codec: Codec, cursor: Bytes, reads: bool) -> None:
     """A value that no column holds is null, its end known, and the value behind it read: as the twin says."""
     data = np.frombuffer(cursor.raw + cursor.raw, np.uint8)
     starts = np.array([0, len(cursor.raw)])
@@ -152,7 +154,7 @@ def test_map_state_has_a_null_flag_before_each_value(case: tuple[t.DataType, lis
 @given(st.integers(-(2**63), 2**63 - 1), values(t.scalar("string")), values(t.scalar("window")))
 def test_timers_have_a_flipped_timestamp_first(stamp: int, key: Any, window: Any) -> None:
     key_type, window_type = t.scalar("string"), t.scalar("window")
-    raw = reference.encode_scalar("flipped_long", stamp)
+    raw = encode_scalar("flipped_long", stamp)
     raw += reference.encode(key_type, key) + reference.encode(window_type, window)
     codec = Codec(compile_timer(key_type, window_type))
     decoded = codec.decode_column(column([raw]))
@@ -163,7 +165,7 @@ def test_timers_have_a_flipped_timestamp_first(stamp: int, key: Any, window: Any
 @given(st.sampled_from(sorted(PARTS)).flatmap(lambda name: st.tuples(st.just(name), st.lists(PARTS[name]))))
 def test_wide_times_are_what_the_twin_writes(case: tuple[t.ScalarName, list[Any]]) -> None:
     name, rows = case
-    encoded = column([reference.encode_parts(name, row) for row in rows])
+    encoded = column([encode_parts(name, row) for row in rows])
     codec = Codec(compile_type(t.scalar(name), wide_times=True))
     decoded = codec.decode_column(encoded)
     assert decoded.to_pylist() == rows
@@ -172,13 +174,13 @@ def test_wide_times_are_what_the_twin_writes(case: tuple[t.ScalarName, list[Any]
 
 @given(st.sampled_from(sorted(PARTS)), st.data())
 def test_damaged_wide_times_fail_where_the_twin_fails(name: t.ScalarName, data: st.DataObject) -> None:
-    raw = bytearray(reference.encode_parts(name, data.draw(PARTS[name])))
+    raw = bytearray(encode_parts(name, data.draw(PARTS[name])))
     for _ in range(data.draw(st.integers(0, 2))):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
-    cursor = reference.Bytes(bytes(raw[: data.draw(st.integers(0, len(raw)))]))
+    cursor = Bytes(bytes(raw[: data.draw(st.integers(0, len(raw)))]))
     try:
-        expected = [reference.decode_parts(name, cursor)]
-    except reference.WireError:
+        expected = [decode_parts(name, cursor)]
+    except WireError:
         expected = None
     decoded, _ = attempt(Codec(compile_type(t.scalar(name), wide_times=True)), cursor.raw)
     if expected is None or cursor.pos != len(cursor.raw):
@@ -229,12 +231,12 @@ _UNITS = st.sampled_from([0x41, 0x3B1, 0x20AC, 0xD83D, 0xDBFF, 0xDC00, 0xDE00, 0
 
 @given(st.lists(st.lists(_UNITS, max_size=5), max_size=4))
 def test_texts_of_any_utf_16_units_are_left_out_where_the_twin_says(texts: list[list[int]]) -> None:
-    encoded = [reference.varint(len(one) + 1) + b"".join(map(reference.varint, one)) for one in texts]
-    agree(t.ListType(element=t.scalar("string")), reference.big(len(texts), 4) + b"".join(encoded))
+    encoded = [varint(len(one) + 1) + b"".join(map(varint, one)) for one in texts]
+    agree(t.ListType(element=t.scalar("string")), big(len(texts), 4) + b"".join(encoded))
 
 
 @given(st.sampled_from(sorted(PARTS)).flatmap(lambda name: st.tuples(st.just(name), st.lists(PARTS[name]))))
 def test_far_times_are_left_out_where_the_twin_says(case: tuple[t.ScalarName, list[Any]]) -> None:
     name, rows = case
-    parts = [reference.encode_parts(name, row) for row in rows]
-    agree(t.ListType(element=t.scalar(name)), reference.big(len(rows), 4) + b"".join(parts))
+    parts = [encode_parts(name, row) for row in rows]
+    agree(t.ListType(element=t.scalar(name)), big(len(rows), 4) + b"".join(parts))
