@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from peak import peak_bytes, reset_peak
 from statelift.io.keyed.canonical import CanonicalWriter, read_canonical
 from statelift.io.keyed.composite import CompositeKeyCodec
 from statelift.io.keyed.entries import EntryBatch, Window
@@ -78,16 +79,6 @@ def heap_group(group: int, entries: int) -> bytes:
 
 
 # -- measuring ---------------------------------------------------------------------------------------------
-
-
-def peak_bytes() -> int:
-    """The most memory since ``reset_peak``; nothing but Linux says it."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0]) << 10
-
-
-def reset_peak() -> None:
-    Path("/proc/self/clear_refs").write_text("5")
 
 
 def measure(label: str, entries: int, nbytes: int, run: Callable[[], None]) -> None:

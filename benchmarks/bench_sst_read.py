@@ -16,20 +16,11 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+from peak import peak_bytes, reset_peak
 from rocksdict import BlockBasedOptions, ChecksumType, DBCompressionType, Options, Rdict
 from statelift.io.sst.manifest_read import read_manifest
 from statelift.io.sst.scan import scan
 from statelift.io.sst.table import SstTable, open_table
-
-
-def peak_rss() -> int:
-    """Peak resident bytes of this process since the last reset."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0]) * 1024
-
-
-def reset_peak() -> None:
-    Path("/proc/self/clear_refs").write_text("5")
 
 
 def flink_like(checksum: ChecksumType) -> Options:
@@ -79,14 +70,14 @@ def measure(folder: Path, options: Options, verify: bool, label: str) -> None:
     opened = tables(folder, verify)
     list(scan(opened, b"", b"\0"))
     reset_peak()
-    before = peak_rss()
+    before = peak_bytes()
     start, cpu = time.perf_counter(), time.process_time()
     rows = size = 0
     for batch in scan(opened):
         rows += batch.num_rows
         size += batch.nbytes - 16 * batch.num_rows
     ours, cpu = time.perf_counter() - start, time.process_time() - cpu
-    peak = peak_rss() - before
+    peak = peak_bytes() - before
     db = Rdict(str(folder), options)
     start = time.perf_counter()
     count = sum(1 for _ in db.items())

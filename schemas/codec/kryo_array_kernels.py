@@ -8,19 +8,10 @@ from numba import njit
 
 from . import kryo_ops as k
 from .kernel_options import MAKES_ARRAYS, PART_OF_KERNEL
-from .kryo_number_kernels import (
-    put,
-    put_fixed,
-    put_long,
-    put_units,
-    swapped,
-    unzigzag,
-    varint,
-    varlong,
-    zigzag,
-)
+from .kryo_number_kernels import put, put_fixed, put_long, put_units, swapped, unzigzag, varlong, zigzag
 from .memory import get_1, get_8, load_i4
 from .ops import BAD_LENGTH, KRYO_SHAPE, NULL, OVERFLOW, RANGE, SHORT
+from .text_kernels import take_varint
 
 _BAD = np.int64(-KRYO_SHAPE)
 _SHORT = np.int64(-SHORT)
@@ -30,7 +21,7 @@ _FULL = np.int64(-OVERFLOW)
 @njit(**PART_OF_KERNEL)
 def take_array(kind, five, buf, pos, end, out, state):
     """BYTES to EIGHTS: a count from 1, then the elements."""
-    n, pos = varint(buf, pos, end)
+    n, pos = take_varint(buf, pos, end)
     if pos < 0:
         return _SHORT
     n -= 1
@@ -46,7 +37,7 @@ def take_array(kind, five, buf, pos, end, out, state):
     full = not put(out, state, n, 4)
     for _ in range(n):
         if kind == k.INTS:
-            value, pos = varint(buf, pos, end)
+            value, pos = take_varint(buf, pos, end)
             if pos < 0:
                 return _SHORT
             full = full or not put(out, state, unzigzag(value & 0xFFFFFFFF), 4)
@@ -90,7 +81,7 @@ def give_array(kind, five, plain, pos, out, state):
 
 @njit(**PART_OF_KERNEL)
 def take_bit_set(five, buf, pos, end, out, state):
-    n, pos = varint(buf, pos, end)
+    n, pos = take_varint(buf, pos, end)
     if pos < 0:
         return _SHORT
     if n * 8 > end - pos or n > 1 << 24:
@@ -138,7 +129,7 @@ def give_bit_set(five, plain, pos, out, state):
 @njit(**PART_OF_KERNEL)
 def take_big(kind, buf, pos, end, out, state):
     """BIG_INTEGER, BIG_DECIMAL."""
-    n, pos = varint(buf, pos, end)
+    n, pos = take_varint(buf, pos, end)
     if pos < 0:
         return _SHORT
     n -= 1
@@ -149,7 +140,7 @@ def take_big(kind, buf, pos, end, out, state):
         full = full or not put(out, state, get_1(buf, pos + i), 1)
     pos += n
     if kind == k.BIG_DECIMAL:
-        scale, pos = varint(buf, pos, end)
+        scale, pos = take_varint(buf, pos, end)
         if pos < 0:
             return _SHORT
         full = full or not put(out, state, unzigzag(scale & 0xFFFFFFFF), 4)

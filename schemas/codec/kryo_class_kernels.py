@@ -8,9 +8,10 @@ from numba import njit
 
 from . import kryo_ops as k
 from .kernel_options import PART_OF_KERNEL
-from .kryo_number_kernels import put, put_units, varint
+from .kryo_number_kernels import put, put_units
 from .memory import word
 from .ops import BAD_KRYO, KRYO_SHAPE, SHORT
+from .text_kernels import take_varint
 
 _BAD = np.int64(-KRYO_SHAPE)
 _UNKNOWN = np.int64(-BAD_KRYO)
@@ -36,7 +37,7 @@ def _named(code, pool, first, n, buf, pos, end):
 def take_class(code, pool, first, n, buf, pos, end, state):
     """(next position or minus a reason, alternative): -1 is null."""
     place = pos
-    tag, pos = varint(buf, pos, end)
+    tag, pos = take_varint(buf, pos, end)
     if pos < 0:
         return _SHORT, np.int64(0)
     if tag == 0:
@@ -44,7 +45,7 @@ def take_class(code, pool, first, n, buf, pos, end, state):
     number = np.int64(-1)
     if tag == 1:
         seen = state[k.NAMES]
-        number, pos = varint(buf, pos, end)
+        number, pos = take_varint(buf, pos, end)
         if pos < 0:
             return _SHORT, np.int64(0)
         if number == seen and seen < k.MOST_NAMES:

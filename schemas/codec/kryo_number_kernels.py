@@ -13,6 +13,7 @@ from numba import njit
 from .kernel_options import PART_OF_KERNEL
 from .kryo_ops import OUT
 from .memory import get_1, put_1, store_i2, store_i4, store_i8
+from .text_kernels import take_varint
 
 
 @njit(**PART_OF_KERNEL)
@@ -44,20 +45,6 @@ def put_units(out, state, value):
             return False
         value >>= 7
     return put(out, state, value, 1)
-
-
-@njit(**PART_OF_KERNEL)
-def varint(buf, pos, end):
-    value = np.int64(0)
-    shift = np.int64(0)
-    while pos < end and shift <= 28:
-        byte = get_1(buf, pos)
-        pos += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, pos
-        shift += 7
-    return value, np.int64(-1)
 
 
 @njit(**PART_OF_KERNEL)
@@ -100,7 +87,7 @@ def flagged(buf, pos, end):
     value = byte & 0x3F
     if byte & 0x40 == 0:
         return value, pos
-    more, pos = varint(buf, pos, end)
+    more, pos = take_varint(buf, pos, end)
     return value | more << 6, pos
 
 

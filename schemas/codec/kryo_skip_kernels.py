@@ -53,9 +53,10 @@ from .kryo_classes import (
     VARINT,
     VARINTS,
 )
-from .kryo_number_kernels import flagged, varint, varlong
+from .kryo_number_kernels import flagged, varlong
 from .memory import get_1, set_word
 from .ops import BAD_KRYO, BAD_LENGTH, CLASS_AT, DEEP, SHORT
+from .text_kernels import take_varint
 
 _ids = np.zeros(FIRST_ID, np.uint8)
 for _name, _id in DEFAULT_IDS.items():
@@ -117,7 +118,7 @@ def _kind_of_name(buf, start, length):
 @njit(**PART_OF_KERNEL)
 def _class(buf, pos, end, pool, first, count, names, seen):
     """(next position or minus a reason, body, names seen): body -1 is null."""
-    tag, p = varint(buf, pos, end)
+    tag, p = take_varint(buf, pos, end)
     if p < 0:
         return np.int64(-SHORT), np.int64(0), seen
     if tag == 0:
@@ -130,7 +131,7 @@ def _class(buf, pos, end, pool, first, count, names, seen):
         elif number - FIRST_ID < count:
             kind = get_1(pool, first + number - FIRST_ID)
         return p, kind, seen
-    number, p = varint(buf, p, end)
+    number, p = take_varint(buf, p, end)
     if p < 0:
         return np.int64(-SHORT), np.int64(0), seen
     if number < seen:
@@ -154,7 +155,7 @@ def _local_time(buf, pos, end):
         pos += 1
         if get_1(buf, pos - 1) >= 0x80:
             return pos
-    return varint(buf, pos, end)[1]
+    return take_varint(buf, pos, end)[1]
 
 
 @njit(**PART_OF_KERNEL)
@@ -166,27 +167,27 @@ def _flat(buf, pos, end, kind, five):
     if kind == STRING or kind == PATTERN or kind == ADDRESS:
         p = _string(buf, pos, end)[0]
         if p >= 0 and (kind == ADDRESS or (kind == PATTERN and five)):
-            p = varint(buf, p, end)[1]
+            p = take_varint(buf, p, end)[1]
         return p
     if kind == LOCALE and five:
         for _ in range(3):
             pos = _string(buf, pos, end)[0] if pos >= 0 else pos
         return pos
     if kind == BITS:
-        n, pos = varint(buf, pos, end)
+        n, pos = take_varint(buf, pos, end)
         n *= 8
     elif kind == UUID and five:
         n = np.int64(16)
     elif kind == BYTES or kind == BIG_INTEGER or kind == BIG_DECIMAL:
-        n, pos = varint(buf, pos, end)
+        n, pos = take_varint(buf, pos, end)
         n = max(n - 1, 0)
         if kind == BIG_DECIMAL and pos >= 0 and n <= end - pos:
-            return varint(buf, pos + n, end)[1]
+            return take_varint(buf, pos + n, end)[1]
     elif kind == TWOS or kind == FOURS or kind == EIGHTS:
-        n, pos = varint(buf, pos, end)
+        n, pos = take_varint(buf, pos, end)
         n = max(n - 1, 0) * (2 if kind == TWOS else 4 if kind == FOURS else 8)
     elif kind == VARINTS:
-        n, pos = varint(buf, pos, end)
+        n, pos = take_varint(buf, pos, end)
         for _ in range(n - 1):
             if pos >= 0:
                 pos = varlong(buf, pos, end)[1]
@@ -195,17 +196,17 @@ def _flat(buf, pos, end, kind, five):
         pos = varlong(buf, pos, end)[1]
         return varlong(buf, pos, end)[1] if pos >= 0 else pos
     elif kind == DURATION:
-        return varint(buf, pos + 8, end)[1] if pos + 8 <= end else np.int64(-1)
+        return take_varint(buf, pos + 8, end)[1] if pos + 8 <= end else np.int64(-1)
     elif kind == LOCAL_DATE or (kind == LOCAL_DATE_TIME and five):
         if five:
-            pos = varint(buf, pos, end)[1]
+            pos = take_varint(buf, pos, end)[1]
             pos = pos + 2 if pos >= 0 and pos + 2 <= end else np.int64(-1)
             return _local_time(buf, pos, end) if kind == LOCAL_DATE_TIME and pos >= 0 else pos
-        return varint(buf, pos + 4, end)[1] if pos + 4 <= end else np.int64(-1)
+        return take_varint(buf, pos + 4, end)[1] if pos + 4 <= end else np.int64(-1)
     elif kind == LOCAL_TIME:
         if five:
             return _local_time(buf, pos, end)
-        pos = varint(buf, pos + 2, end)[1] if pos + 2 <= end else np.int64(-1)
+        pos = take_varint(buf, pos + 2, end)[1] if pos + 2 <= end else np.int64(-1)
         n = np.int64(1)
     elif kind == BYTE or kind == TWO or kind == FOUR or kind == EIGHT:
         n = np.int64(1 if kind == BYTE else 2 if kind == TWO else 4 if kind == FOUR else 8)
@@ -269,7 +270,7 @@ def skip_kryo(buf, pos, end, five, pool, first, count, stack):
             set_word(stack, np.int64(CLASS_AT), place)
             return np.int64(-BAD_KRYO)
         if task != _BODY and kind > EIGHT:
-            ref, pos = varint(buf, pos, end)
+            ref, pos = take_varint(buf, pos, end)
             if pos < 0:
                 return np.int64(-SHORT)
             if ref != 1:
@@ -303,12 +304,12 @@ def skip_kryo(buf, pos, end, five, pool, first, count, stack):
                 n, pos = flagged(buf, pos, end)
                 n -= 1
             else:
-                n, pos = varint(buf, pos, end)
+                n, pos = take_varint(buf, pos, end)
         elif kind == MAP or kind == SORTED_MAP:
-            n, pos = varint(buf, pos, end)
+            n, pos = take_varint(buf, pos, end)
             n = (n - 1 if five else n) * 2
         elif kind == STRINGS or kind == OBJECTS:
-            n, pos = varint(buf, pos, end)
+            n, pos = take_varint(buf, pos, end)
             n -= 1
         elif kind == PAIR:
             n = np.int64(2)

@@ -16,7 +16,7 @@ from . import kryo_ops as k
 from .kernel_options import KERNEL, MAKES_ARRAYS, PART_OF_KERNEL, READ, WORDS
 from .kryo_class_kernels import take_class
 from .kryo_leaf_kernels import take_leaf
-from .kryo_number_kernels import flagged, put, varint
+from .kryo_number_kernels import flagged, put
 from .kryo_walk_kernels import NO, NONE, WALK, parts_of
 from .memory import get_1, set_word, word
 from .ops import (
@@ -30,6 +30,7 @@ from .ops import (
     OVERFLOW,
     SHORT,
 )
+from .text_kernels import take_varint
 
 _BAD = np.int64(-KRYO_SHAPE)
 _UNKNOWN = np.int64(-BAD_KRYO)
@@ -42,7 +43,7 @@ _MOST_EMPTY = 65536
 
 @njit(**PART_OF_KERNEL)
 def take_enum(constants, buf, pos, end, out, state):
-    n, pos = varint(buf, pos, end)
+    n, pos = take_varint(buf, pos, end)
     if pos < 0:
         return _SHORT
     if n < 1 or n > constants:
@@ -72,7 +73,7 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state):
     what = kind | word(code, at + 4) << 8
     meant = np.int64(-1)
     if not null and word(code, at + 6):
-        reference, pos = varint(buf, pos, end)
+        reference, pos = take_varint(buf, pos, end)
         if pos < 0:
             return _SHORT
         if reference == 0:
@@ -135,7 +136,7 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state):
         flag = get_1(buf, pos) & 0x80 if pos < end else np.int64(0)
         n, pos = flagged(buf, pos, end)
     else:
-        n, pos = varint(buf, pos, end)
+        n, pos = take_varint(buf, pos, end)
     if pos < 0:
         return _SHORT
     if five or kind == k.ARRAY:

@@ -8,9 +8,10 @@ from numba import njit
 
 from . import kryo_ops as k
 from .kernel_options import MAKES_ARRAYS, PART_OF_KERNEL
-from .kryo_number_kernels import put, put_little, put_long, put_units, unzigzag, varint, varlong, zigzag
+from .kryo_number_kernels import put, put_little, put_long, put_units, unzigzag, varlong, zigzag
 from .memory import get_1, get_8, load_i2, load_i4, load_i8
 from .ops import KRYO_SHAPE, NULL, OVERFLOW, SHORT
+from .text_kernels import take_varint
 
 _BAD = np.int64(-KRYO_SHAPE)
 _SHORT = np.int64(-SHORT)
@@ -23,7 +24,7 @@ def take_moment(kind, five, buf, pos, end, out, state):
     nanos = np.int64(0)
     if (kind == k.INSTANT or kind == k.DURATION) and not five:
         # Fields, by name: nanos, seconds.
-        nanos, pos = varint(buf, pos, end)
+        nanos, pos = take_varint(buf, pos, end)
         if pos < 0:
             return _SHORT
         value, pos = varlong(buf, pos, end)
@@ -37,7 +38,7 @@ def take_moment(kind, five, buf, pos, end, out, state):
     if pos < 0:
         return _SHORT
     if kind != k.DATE and (five or kind == k.STAMP):
-        nanos, pos = varint(buf, pos, end)
+        nanos, pos = take_varint(buf, pos, end)
         if pos < 0:
             return _SHORT
         if kind == k.STAMP and five:  # whole seconds, in milliseconds
@@ -71,7 +72,7 @@ def give_moment(kind, five, plain, pos, out, state):
 @njit(**PART_OF_KERNEL)
 def take_date(five, buf, pos, end, out, state):
     if five:
-        year, pos = varint(buf, pos, end)
+        year, pos = take_varint(buf, pos, end)
         if pos < 0 or pos + 2 > end:
             return _SHORT
         month, day, pos = get_1(buf, pos), get_1(buf, pos + 1), pos + 2
@@ -80,7 +81,7 @@ def take_date(five, buf, pos, end, out, state):
         if pos + 4 > end:
             return _SHORT
         day, month = load_i2(buf, pos), load_i2(buf, pos + 2)
-        year, pos = varint(buf, pos + 4, end)
+        year, pos = take_varint(buf, pos + 4, end)
         if pos < 0:
             return _SHORT
         year = unzigzag(year & 0xFFFFFFFF)
@@ -116,13 +117,13 @@ def take_time(five, buf, pos, end, out, state):
                 break
             last += 1
         if last == 3:
-            parts[3], pos = varint(buf, pos, end)
+            parts[3], pos = take_varint(buf, pos, end)
     else:
         # Fields, by name: hour, minute, nano, second.
         if pos + 2 > end:
             return _SHORT
         parts[0], parts[1] = get_1(buf, pos), get_1(buf, pos + 1)
-        nano, pos = varint(buf, pos + 2, end)
+        nano, pos = take_varint(buf, pos + 2, end)
         if pos < 0 or pos >= end:
             return _SHORT
         parts[3] = unzigzag(nano & 0xFFFFFFFF)

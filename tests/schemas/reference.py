@@ -7,9 +7,11 @@ decimals, which are unscaled numbers. Maps are lists of pairs.
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from typing import Any
 
 from statelift.schemas import types as t
+from statelift.schemas.tree import rebuilt
 from statelift.schemas.wire import encode_modified_utf8
 
 from .reference_scalars import decode_scalar, encode_scalar, utf8
