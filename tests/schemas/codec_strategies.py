@@ -254,17 +254,17 @@ SPANS = (
 )
 
 
-types: st.SearchStrategy[t.DataType] = st.recursive(
+_leaves: st.SearchStrategy[t.DataType] = (
     st.sampled_from(sorted(SCALARS)).map(t.scalar)
     | decimals
     | timestamps
     | enums
     | st.integers(0, 9).map(lambda n: t.FixedType(class_name="F", size=n))
-    | st.sampled_from(SPANS)
-    | binary_types,
-    _nest,
-    max_leaves=6,
+    | binary_types
 )
+#: What can be declared; and what a snapshot can say besides.
+declarable_types = st.recursive(_leaves, _nest, max_leaves=6)
+types = st.recursive(_leaves | st.sampled_from(SPANS), _nest, max_leaves=6)
 
 
 def values(node: t.DataType) -> st.SearchStrategy[Any]:

@@ -9,7 +9,7 @@ from statelift.schemas import types as t
 from statelift.schemas.errors import PlanError
 from statelift.schemas.type_syntax import parse_type
 
-from .codec_strategies import types
+from .codec_strategies import declarable_types
 
 LONG, STRING, INT = t.scalar("long"), t.scalar("string"), t.scalar("int")
 TUPLE = "org.apache.flink.api.java.tuple.Tuple"
@@ -100,7 +100,7 @@ def test_sql_types_stand_in_a_sql_row() -> None:
     )
 
 
-@given(types)
+@given(declarable_types)
 def test_the_text_of_a_type_reads_back(node: t.DataType) -> None:
     assert parse_type(str(node)) == node
 
