@@ -293,6 +293,16 @@ class KeyedTable:
             found |= has_two_forms(self._column(rows, name), node)
         return found
 
+    def at_times(self, timers: EntryBatch, rows: pa.RecordBatch) -> EntryBatch:
+        """The timers at the ``timestamp`` of ``rows``; their keys and namespaces keep their very bytes."""
+        times = Spans.of(Codec(compile_type(t.scalar("flipped_long"))).encode(self._column(rows, "timestamp"), "timestamp"))
+        keys = Spans.of(timers.keys.to_arrow(clear_flag=True))
+        data = keys.data.copy()
+        at = (keys.starts + prefix_bytes(self.max_parallelism))[:, None] + np.arange(_TIMESTAMP_BYTES)
+        data[at] = times.data[times.starts[:, None] + np.arange(_TIMESTAMP_BYTES)]
+        keys = Spans(data=data, starts=keys.starts, ends=keys.ends)
+        return EntryBatch(key_groups=timers.key_groups, keys=keys, values=timers.values)
+
     def encode_in(self, table: pa.RecordBatch, groups: npt.NDArray[np.int32]) -> EntryBatch:
         """The entries of rows in their order, in the key groups given."""
         key = self._column(table, "key")

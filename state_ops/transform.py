@@ -130,7 +130,7 @@ class SelectTransform:
         kept = batch.take(picked)
         after = self._columns(result.take(pa.array(order)), rows.take(pa.array(picked)))
         if self.table.type.kind == "timer":
-            written = self.table.encode(after, kept.key_groups)
+            written = self.table.at_times(kept, after)
             changed = ~_equal_rows(kept.keys, written.keys, clear_flag=True)
         else:
             values = _written(self.table, rows.take(pa.array(picked)), after, kept.values)

@@ -6,9 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import statelift
+from statelift.io.keyed.entries import EntryBatch
+from statelift.io.keyed.state_types import KeyedStateType
+from statelift.schemas import types as t
 from statelift.schemas.errors import PlanError
 from statelift.schemas.null_forms import has_two_forms, may_have_two_forms
 from statelift.schemas.snapshots import build
@@ -16,7 +20,10 @@ from statelift.schemas.to_snapshot import snapshot_of
 from statelift.schemas.type_syntax import parse_type
 from statelift.state_ops.checks import check_key_groups
 from statelift.state_ops.lookup import look_up
+from statelift.state_ops.plan import StatePlan
 from statelift.state_ops.states import KeyedState
+from statelift.state_ops.tables import KeyedTable
+from statelift.state_ops.transform import transform_of
 from statelift.state_ops.verify import verify
 
 from .lifting import entries, lift, one_state
@@ -95,6 +102,20 @@ def test_a_whole_select_does_not_write_such_a_key_in_another_form(tmp_path: Path
         PlanError, match=r"a key of the state has a null that Flink writes in two forms.*set, where"
     ):
         lift(source, tmp_path / "out", select("*"))
+
+
+def test_a_timer_of_such_a_key_is_moved_with_the_key_s_bytes() -> None:
+    timer = KeyedStateType(name="_timer_state/event_window-timers", kind="timer", key=KEY, namespace=t.scalar("long"))
+    table = KeyedTable(type=timer, max_parallelism=128)
+    window = (15_000).to_bytes(8, "big")
+    stored = [b"\0" + (1 << 63 | 14_999).to_bytes(8, "big") + key + window for key in (FULL, NULL)]
+    none = pa.array([b"", b""], pa.large_binary())
+    batch = EntryBatch.of(np.zeros(2, np.int32), pa.array(stored, pa.large_binary()), none)
+    query = f'SELECT * REPLACE (timestamp + 2 AS timestamp) FROM "{timer.name}"'
+    moved = transform_of(StatePlan(select=query), table, UID)
+    assert moved is not None
+    later = (1 << 63 | 15_001).to_bytes(8, "big")
+    assert moved.apply(batch).keys.to_arrow().to_pylist() == [key[:1] + later + key[9:] for key in stored]
 
 
 def test_a_whole_select_makes_no_such_key(tmp_path: Path) -> None:
