@@ -11,6 +11,7 @@ from .snapshots.names import CEP, DV, FLINK, SCALA, TU, B, R, S, T
 #: A rule is given the snapshot and the types of what is nested in it.
 Rule = Callable[[CompositeSnapshot, tuple[t.DataType, ...]], t.DataType]
 
+RAW_VALUE = T + "RawValueDataSerializer$RawValueDataSerializerSnapshot"
 _STREAMING = FLINK + "streaming."
 
 
@@ -205,7 +206,7 @@ RULES: dict[str, Rule] = {
     _STREAMING
     + "api.functions.sink.legacy.TwoPhaseCommitSinkFunction$StateSerializerSnapshot": _two_phase_commit,
     T + "LinkedListSerializer$LinkedListSerializerSnapshot": _linked_list,
-    T + "RawValueDataSerializer$RawValueDataSerializerSnapshot": _raw_value,
+    RAW_VALUE: _raw_value,
     T + "WindowKeySerializer$WindowKeySerializerSnapshot": lambda s, n: _record(
         "WindowKey", window=_LONG, key=n[0]
     ),

@@ -29,7 +29,8 @@ _SCALARS: dict[str, t.ScalarName] = {
 
 
 def type_of_logical(logical: LogicalType) -> t.DataType:
-    """The type of a field or element; VARIANT is its bytes, as is a RAW whose serializer is not known by its name."""
+    """The type of a field or element; VARIANT is its bytes, as is a RAW whose serializer is not known by its
+    name: a logical type says no more of it."""
     match logical:
         case DecimalType():
             return decimal_type(logical.precision, logical.scale)
@@ -44,10 +45,8 @@ def type_of_logical(logical: LogicalType) -> t.DataType:
             return t.MapDataType(
                 key=type_of_logical(logical.key_type), value=type_of_logical(logical.value_type)
             )
-        case RowType():
-            return t.RowDataType(fields=_fields(logical.fields))
-        case StructuredType():
-            return t.RowDataType(fields=_fields(_attributes(logical)))
+        case RowType() | StructuredType():
+            return t.RowDataType(fields=_fields(fields_of(logical)))
         case DistinctType():
             return type_of_logical(logical.source_type)
         case RawType() if logical.serializer_class is not None:
@@ -68,6 +67,9 @@ def _fields(fields: tuple[RowField, ...]) -> tuple[t.Field, ...]:
     return tuple(t.Field(name=part.name, type=type_of_logical(part.type)) for part in fields)
 
 
-def _attributes(logical: StructuredType) -> tuple[RowField, ...]:
-    above = _attributes(logical.super_type) if isinstance(logical.super_type, StructuredType) else ()
+def fields_of(logical: RowType | StructuredType) -> tuple[RowField, ...]:
+    """The fields of a row, or the attributes of a class, those of the class above it first."""
+    if isinstance(logical, RowType):
+        return logical.fields
+    above = fields_of(logical.super_type) if isinstance(logical.super_type, StructuredType) else ()
     return (*above, *logical.attributes)

@@ -5,15 +5,16 @@ What has no rule here becomes an OpaqueType that says whose it is: a value that 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from . import types as t
 from .declared import NOTHING_DECLARED, Declared
 from .from_avro import type_of_avro
-from .from_composite import NESTED, RULES
+from .from_composite import NESTED, RAW_VALUE, RULES
 from .from_kryo import type_of_kryo
-from .from_logical import decimal_type, type_of_logical
+from .from_logical import decimal_type, fields_of, type_of_logical
 from .from_simple import VALUES, type_of_simple
 from .snapshots import (
     ArrayDataSnapshot,
@@ -21,20 +22,25 @@ from .snapshots import (
     BinaryRowDataSnapshot,
     CompositeSnapshot,
     DecimalDataSnapshot,
+    DistinctType,
     EnumSnapshot,
     GenericSnapshot,
     KryoSnapshot,
+    LogicalType,
     MapDataSnapshot,
     OpaqueSnapshot,
     PojoField,
     PojoSnapshot,
     PojoSubclass,
+    RawType,
     RowDataKeySnapshot,
     RowDataSnapshot,
+    RowType,
     ScalaEnumSnapshot,
     SerializerSnapshot,
     SimpleSnapshot,
     SortedMapSnapshot,
+    StructuredType,
     TimestampDataSnapshot,
     TtlAwareSnapshot,
 )
@@ -72,10 +78,7 @@ class TypeRules:
             case AvroSnapshot():
                 return type_of_avro(snapshot.schema)
             case RowDataSnapshot():
-                fields = enumerate(snapshot.types)
-                return t.RowDataType(
-                    fields=tuple(t.Field(name=f"f{i}", type=type_of_logical(one)) for i, one in fields)
-                )
+                return self._row_data([f"f{i}" for i in range(len(snapshot.types))], snapshot)
             case BinaryRowDataSnapshot():
                 return t.scalar("raw_data")
             case RowDataKeySnapshot():
@@ -105,6 +108,25 @@ class TypeRules:
                     class_name=snapshot.unknown_class, reason="serializer snapshot of unknown layout"
                 )
         return t.OpaqueType(class_name=snapshot.class_name, reason="no codec for this serializer")
+
+    def _row_data(self, names: Sequence[str], row: RowDataSnapshot) -> t.DataType:
+        types = (
+            map(self._field_of_row, row.types, row.nested) if row.nested else map(type_of_logical, row.types)
+        )
+        return t.RowDataType(
+            fields=tuple(t.Field(name=name, type=one) for name, one in zip(names, types, strict=True))
+        )
+
+    def _field_of_row(self, logical: LogicalType, serializer: SerializerSnapshot) -> t.DataType:
+        """A field by its logical type, which alone has names and time zones; what is in a RAW its serializer says."""
+        match logical, serializer:
+            case ((RowType() | StructuredType()), RowDataSnapshot()):
+                return self._row_data([part.name for part in fields_of(logical)], serializer)
+            case DistinctType(), _:
+                return self._field_of_row(logical.source_type, serializer)
+            case RawType(), CompositeSnapshot(class_name=name) if name == RAW_VALUE:
+                return self.type_of(serializer)
+        return type_of_logical(logical)
 
     def _pojo(self, snapshot: PojoSnapshot) -> t.DataType:
         def optional(nested: SerializerSnapshot | None, name: str) -> t.DataType:

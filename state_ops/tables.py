@@ -295,7 +295,8 @@ class KeyedTable:
 
     def at_times(self, timers: EntryBatch, rows: pa.RecordBatch) -> EntryBatch:
         """The timers at the ``timestamp`` of ``rows``; their keys and namespaces keep their very bytes."""
-        times = Spans.of(Codec(compile_type(t.scalar("flipped_long"))).encode(self._column(rows, "timestamp"), "timestamp"))
+        codec = Codec(compile_type(t.scalar("flipped_long")))
+        times = Spans.of(codec.encode(self._column(rows, "timestamp"), "timestamp"))
         keys = Spans.of(timers.keys.to_arrow(clear_flag=True))
         data = keys.data.copy()
         at = (keys.starts + prefix_bytes(self.max_parallelism))[:, None] + np.arange(_TIMESTAMP_BYTES)

@@ -12,7 +12,17 @@ from statelift.schemas.codec.shapes import compile_delimited, compile_map_value,
 from statelift.schemas.errors import EncodeError, NameNotFoundError
 from statelift.schemas.from_avro import type_of_avro
 from statelift.schemas.from_logical import type_of_logical
-from statelift.schemas.snapshots import RawType
+from statelift.schemas.from_snapshot import type_of
+from statelift.schemas.snapshots import (
+    DistinctType,
+    LogicalType,
+    RawType,
+    RowDataSnapshot,
+    RowField,
+    SerializerSnapshot,
+    StructuredType,
+    build,
+)
 from statelift.schemas.type_syntax import parse_type
 
 from .codec_strategies import plain
@@ -394,3 +404,26 @@ def test_raw_of_another_serializer_is_its_bytes() -> None:
     kryo = RawType(class_name="com.acme.X", serializer_class="com.acme.XSerializer")
     assert type_of_logical(kryo) == S("raw_data")
     assert type_of_logical(RawType(class_name=None, serializer_class=None)) == S("raw_data")
+
+
+def row_snapshot(types: list[LogicalType], *nested: SerializerSnapshot) -> RowDataSnapshot:
+    name = "org.apache.flink.table.runtime.typeutils.RowDataSerializer$RowDataSerializerSnapshot"
+    streams = (b"",) * len(types)
+    return RowDataSnapshot(class_name=name, version=3, types=tuple(types), streams=streams, nested=nested)
+
+
+def test_of_raw_in_a_row_its_serializer_says_what_it_is() -> None:
+    """An accumulator: a class whose attributes are RAW, and a RAW beside it, of serializers with parts."""
+    long, text = build.scalar("Long"), build.scalar("String")
+    raw = "org.apache.flink.table.runtime.typeutils.RawValueDataSerializer$RawValueDataSerializerSnapshot"
+    raws = [build.composite(raw, one) for one in (build.list_of(long), build.map_of(text, long))]
+    own = RawType(class_name="com.acme.X", serializer_class="com.acme.XSerializer")
+    attributes = (RowField(name="longs", type=own), RowField(name="counts", type=own))
+    structured = StructuredType(attributes=attributes, class_name="com.acme.Acc")
+    types = [structured, DistinctType(source_type=own), own]
+    unknown = build.composite(raw, build.kryo("com.acme.X"))
+    node = type_of(row_snapshot(types, row_snapshot([own, own], *raws), raws[0], unknown))
+    assert str(node) == (
+        "rowdata {f0: rowdata {longs: raw<list<long>>, counts: raw<map<string, long>>}, f1: raw<list<long>>,"
+        " f2: raw_data}"
+    )

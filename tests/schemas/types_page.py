@@ -139,9 +139,10 @@ def sql() -> Iterator[tuple[str, ...]]:
         "timestamp(3)": "`TimestampDataSerializer`", "array_data<int>": "`ArrayDataSerializer`",
         "map_data<string_data, long>": "`MapDataSerializer`, multisets", "days": "DATE in a row",
         "millis_of_day": "TIME in a row", "months": "INTERVAL YEAR TO MONTH in a row",
-        "day_time_millis": "INTERVAL DAY TO SECOND in a row", "raw_data": "VARIANT, most RAW in a row, `BinaryRowData`",
+        "day_time_millis": "INTERVAL DAY TO SECOND in a row",
+        "raw_data": "VARIANT, RAW in arrays and maps if its serializer has parts, `BinaryRowData`",
         "raw<int>": "`RawValueDataSerializer`",
-        "rowdata {f0: raw<string>, f1: raw<void>}": "RAW of simple serializers (f1: data views) in a row",
+        "rowdata {f0: raw<string>, f1: raw<void>}": "RAW (f1: data views) in a row",
     }  # fmt: skip
     for text in texts:
         yield _row(words.get(text, ""), parse_type(text))

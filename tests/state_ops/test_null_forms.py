@@ -105,7 +105,9 @@ def test_a_whole_select_does_not_write_such_a_key_in_another_form(tmp_path: Path
 
 
 def test_a_timer_of_such_a_key_is_moved_with_the_key_s_bytes() -> None:
-    timer = KeyedStateType(name="_timer_state/event_window-timers", kind="timer", key=KEY, namespace=t.scalar("long"))
+    timer = KeyedStateType(
+        name="_timer_state/event_window-timers", kind="timer", key=KEY, namespace=t.scalar("long")
+    )
     table = KeyedTable(type=timer, max_parallelism=128)
     window = (15_000).to_bytes(8, "big")
     stored = [b"\0" + (1 << 63 | 14_999).to_bytes(8, "big") + key + window for key in (FULL, NULL)]
