@@ -198,15 +198,19 @@ def _window_rank(node: Node, state: str, value: t.DataType | None) -> StateRows:
 
 
 def _over(node: Node, state: str, value: t.DataType | None) -> StateRows:
-    """Rows that came in, and of those that are not sorted by time the sort keys."""
+    """Rows that came in, of those that are not sorted by time the sort keys, and accumulators, which take rows back
+    where the frame has a lower end."""
     row = node.row()
-    groups = (node.body.get("overSpec") or {}).get("groups") or [{}]
-    order = chosen(row, (part["index"] for part in (groups[0].get("orderBy") or {}).get("fields", ())))
+    group = ((node.body.get("overSpec") or {}).get("groups") or [{}])[0]
+    order = chosen(row, (part["index"] for part in (group.get("orderBy") or {}).get("fields", ())))
+    calls = group.get("aggCalls") or ()
+    accumulator = known(*(_accumulator(calls, [back] * len(calls), value) for back in (False, True)))
     by_state = {
         "inputState": StateRows(value=known(row)),
         "valueMapState": StateRows(value=known(row)),
         "sortedListState": StateRows(value=known(order)),
-        "accMapState": StateRows(map_key=known(order)),
+        "accMapState": StateRows(map_key=known(order), value=accumulator),
+        "accState": StateRows(value=accumulator),
     }
     return by_state.get(state, StateRows())
 
@@ -217,39 +221,46 @@ def _lookup(node: Node, state: str, value: t.DataType | None) -> StateRows:
 
 
 def _aggregates(node: Node, state: str, value: t.DataType | None) -> StateRows:
-    """An accumulator: the buffers of the functions one behind the other, named after the function's column."""
-    if state not in ("accState", "window-aggs") or value is None:
+    if state not in ("accState", "window-aggs"):
         return StateRows()
-    row = value.inner if isinstance(value, t.TtlType) else value
-    if not isinstance(row, t.RowDataType):
-        return StateRows()
-    named = _buffers(node, [part.type for part in row.fields])
-    return StateRows(value=known(named))
+    calls = node.body.get("aggCalls") or ()
+    back = node.body.get("aggCallNeedRetractions") or [bool(node.body.get("needRetraction"))] * len(calls)
+    return StateRows(value=known(_accumulator(calls, back, value)))
 
 
-#: The buffers of the built-in functions that have plain ones; of the others each is one field.
-_BUFFERS = {"AVG": ("sum", "count"), "COUNT": ("",), "SUM": ("",), "$SUM0": ("",), "MAX": ("",), "MIN": ("",)}
+#: The fields of the built-in functions that have several in an accumulator; where rows are taken back, and not.
+_SUM_COUNT = ("_sum", "_count")
+_FIELDS = {("AVG", True): _SUM_COUNT, ("AVG", False): _SUM_COUNT, ("SUM", True): _SUM_COUNT,
+           ("LISTAGG", False): ("", "_delimiter")}  # fmt: skip
+#: Those that have one: a value, or a row of all that they keep.
+_ONE_FIELD = {
+    "ARRAY_AGG", "COLLECT", "COUNT", "FIRST_VALUE", "JSON_ARRAYAGG_ABSENT_ON_NULL", "JSON_ARRAYAGG_NULL_ON_NULL",
+    "JSON_OBJECTAGG_ABSENT_ON_NULL", "JSON_OBJECTAGG_NULL_ON_NULL", "LAST_VALUE", "LISTAGG", "MAX", "MIN", "SUM",
+    "$SUM0",
+}  # fmt: skip
 _FUNCTION = re.compile(r"\$(.+)\$\d+")
 
 
-def _buffers(node: Node, types: Sequence[t.DataType]) -> Row | None:
-    """Names for the fields of an accumulator, None unless each function's buffers are known and nothing is over.
+def _accumulator(
+    calls: Sequence[Mapping[str, Any]], back: Sequence[bool], value: t.DataType | None
+) -> Row | None:
+    """An accumulator: the fields of the functions one behind the other, named after the function's column. None unless
+    each function's fields are known and nothing is over; ``back`` is which functions take rows back.
 
-    A count of the rows may follow, and the data views of distinct arguments, which are bytes.
+    A count of the rows may follow, and the data views of distinct arguments, which are nothing in the row.
     """
+    row = value.inner if isinstance(value, t.TtlType) else value
+    if not isinstance(row, t.RowDataType):
+        return None
+    types = [part.type for part in row.fields]
     names: list[str] = []
-    retractions = node.body.get("aggCallNeedRetractions") or []
-    for i, call in enumerate(node.body.get("aggCalls") or ()):
-        match = _FUNCTION.fullmatch(str(call.get("internalName")))
-        parts = _BUFFERS.get(match.group(1)) if match else None
-        if parts is None or not call.get("name"):
+    for call, takes_back in zip(calls, back, strict=True):
+        fields = _fields_of(call, takes_back)
+        if not fields or not call.get("name"):
             return None
-        retracts = bool(node.body.get("needRetraction")) or (i < len(retractions) and retractions[i])
-        if retracts and match and match.group(1) in ("MAX", "MIN", "SUM"):
-            return None
-        names += [f"{call['name']}_{part}" if part else str(call["name"]) for part in parts]
+        names += [f"{call['name']}{part}" for part in fields]
     plain = len(types)
-    while plain and (types[plain - 1] == t.scalar("raw_data") or isinstance(types[plain - 1], t.RawDataType)):
+    while plain > len(names) and isinstance(types[plain - 1], t.RawDataType):
         plain -= 1
     if plain == len(names) + 1 and types[plain - 1] == t.scalar("long"):
         names.append("count1")
@@ -257,6 +268,15 @@ def _buffers(node: Node, types: Sequence[t.DataType]) -> Row | None:
         return None
     names += [f"distinct_{i}" for i in range(len(types) - plain)]
     return tuple(t.Field(name=name, type=one) for name, one in zip(names, types, strict=True))
+
+
+def _fields_of(call: Mapping[str, Any], takes_back: bool) -> tuple[str, ...] | None:
+    """What stands behind the column's name in the names of the fields; a user's function has one accumulator."""
+    if not call.get("internalName"):
+        return ("",) if call.get("systemName") or call.get("catalogName") else None
+    match = _FUNCTION.fullmatch(str(call["internalName"]))
+    function = match.group(1) if match else ""
+    return _FIELDS.get((function, takes_back)) or (("",) if function in _ONE_FIELD else None)
 
 
 def _has_row(node: t.DataType) -> bool:
