@@ -25,6 +25,8 @@ from urllib.parse import unquote, urlparse
 
 import pytest
 
+from .sql_jobs import SqlJob
+
 PROJECT = Path(__file__).resolve().parent / "harness"
 VERSIONS = ("1.20.5", "2.3.0")
 
@@ -84,6 +86,14 @@ class Restore:
             "compatibility": self.compatibility,
             "output": str(output),
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlRun:
+    """What came to the sinks of a SQL job, as text, and the savepoints it left by their format."""
+
+    received: Mapping[str, list[str]]
+    savepoints: Mapping[str, Path]
 
 
 class FlinkHarness:
@@ -165,6 +175,45 @@ class FlinkHarness:
             self._ask(restore.task(output))
             found.append(json.loads(output.read_text()))
         return found
+
+    def sql(
+        self,
+        job: SqlJob,
+        plan: Path,
+        *,
+        backend: str,
+        until: int,
+        after: int = 0,
+        snapshot: Path | None = None,
+        savepoints: Mapping[str, Path] | None = None,
+    ) -> SqlRun:
+        """Runs a job of SQL from round `after` of its tables, restored from `snapshot`, `until` a later one.
+
+        Its compiled plan is `plan`, which is written where there is none. At the end the `savepoints` (by format, the
+        folders they go under) are written, the last of them by stopping the job; without any the input ends.
+        """
+        output = self._work / "received.json"
+        answer = self._ask(
+            {
+                "task": "sql",
+                "plan": str(plan),
+                "statements": job.statements,
+                "queries": job.queries_of(self.version),
+                "tables": list(job.tables),
+                "backend": backend,
+                "parallelism": 1,
+                "after": after,
+                "until": until,
+                "snapshot": None if snapshot is None else str(snapshot),
+                "savepoints": {format: str(folder) for format, folder in (savepoints or {}).items()},
+                "config": dict(job.config),
+                "output": str(output),
+            }
+        )
+        return SqlRun(
+            received=json.loads(output.read_text()),
+            savepoints={format: Path(answer[format]) for format in savepoints or {}},
+        )
 
     def close(self) -> None:
         if self._jvm is not None:

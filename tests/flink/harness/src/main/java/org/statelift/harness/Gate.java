@@ -12,6 +12,7 @@ final class Gate {
     final AtomicInteger released = new AtomicInteger();
     final AtomicInteger emitted = new AtomicInteger();
     final AtomicInteger processed = new AtomicInteger();
+    volatile boolean ended;
 
     static Gate open(String run) {
         Gate gate = new Gate();

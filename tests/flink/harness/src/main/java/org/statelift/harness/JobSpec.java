@@ -1,8 +1,10 @@
 package org.statelift.harness;
 
 import java.util.UUID;
+import java.util.function.Consumer;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
 /** What both tasks say of a job: which, how wide, how many keys, on which backend, with which further options. */
 final class JobSpec {
@@ -31,6 +33,11 @@ final class JobSpec {
         configuration.setString("rest.bind-port", "0");
         configuration.setString("rest.port", "0");
         configuration.setString("io.tmp.dirs", System.getProperty("java.io.tmpdir"));
+    }
+
+    /** Builds its family's job. */
+    Consumer<StreamExecutionEnvironment> job(Script script) {
+        return env -> family.build(env, this, run, script);
     }
 
     /** The task's own options, which win over all others. */

@@ -44,6 +44,9 @@ public final class Main {
             case "restore":
                 RestoreJob.run(task, answer);
                 break;
+            case "sql":
+                SqlTask.run(task, answer);
+                break;
             default:
                 throw new IllegalArgumentException("no such task: " + task.get("task"));
         }

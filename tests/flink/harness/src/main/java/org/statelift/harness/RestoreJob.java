@@ -18,7 +18,7 @@ final class RestoreJob {
         spec.configuration.setString("execution.state-recovery.claim-mode", "NO_CLAIM");
         spec.override(task);
         Contents contents = Contents.open(spec.run, spec.maxParallelism);
-        try (RunningJob job = new RunningJob(spec, null)) {
+        try (RunningJob job = new RunningJob(spec, spec.job(null))) {
             job.awaitEnd();
         } finally {
             Contents.close(spec.run);

@@ -3,6 +3,7 @@ package org.statelift.harness;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.configuration.Configuration;
@@ -28,11 +29,11 @@ final class RunningJob implements AutoCloseable {
     final JobID id;
     private final CompletableFuture<JobResult> result;
 
-    RunningJob(JobSpec spec, Script script) throws Exception {
+    RunningJob(JobSpec spec, Consumer<StreamExecutionEnvironment> build) throws Exception {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(spec.configuration);
         env.setParallelism(spec.parallelism);
         env.setMaxParallelism(spec.maxParallelism);
-        spec.family.build(env, spec, spec.run, script);
+        build.accept(env);
         JobGraph graph = env.getStreamGraph().getJobGraph();
         cluster = cluster(spec);
         id = cluster.submitJob(graph).get().getJobID();
@@ -48,6 +49,8 @@ final class RunningJob implements AutoCloseable {
         Configuration configuration = new Configuration(spec.configuration);
         for (String key : spec.configuration.keySet()) {
             if (key.startsWith("state.backend.")
+                    || key.startsWith("pipeline.")
+                    || key.startsWith("table.")
                     || key.startsWith("execution.state-recovery.")
                     || key.startsWith("execution.checkpointing.") && !key.endsWith(".data-inline-threshold")) {
                 configuration.removeKey(key);

@@ -19,7 +19,7 @@ import org.apache.flink.core.io.SimpleVersionedSerializer;
 
 /**
  * A source of parallelism 1. Writing (script given), it emits the rounds that its Gate has released and then idles:
- * no watermark, no end. Restored (script null), it records its split and its enumerator's state and ends, which
+ * no watermark, no end before the Gate says so. Restored (script null), it records its split and its enumerator's state and ends, which
  * sends the highest watermark through the job and so fires every event-time timer.
  */
 final class ScriptSource implements Source<Event, ScriptSource.Position, String> {
@@ -200,7 +200,7 @@ final class ScriptSource implements Source<Event, ScriptSource.Position, String>
                 splits.set(0, new Position(round + 1));
                 gate.emitted.set(round + 1);
             }
-            return InputStatus.NOTHING_AVAILABLE;
+            return gate.ended ? InputStatus.END_OF_INPUT : InputStatus.NOTHING_AVAILABLE;
         }
 
         @Override

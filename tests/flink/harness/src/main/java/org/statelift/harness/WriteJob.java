@@ -38,7 +38,7 @@ final class WriteJob {
             spec.configuration.setString("execution.state-recovery.path", task.get("snapshot").asText());
         }
         Gate gate = Gate.open(spec.run);
-        try (RunningJob job = new RunningJob(spec, script)) {
+        try (RunningJob job = new RunningJob(spec, spec.job(script))) {
             job.awaitRunning();
             try {
                 play(job, gate, spec.family, script, after, until);
