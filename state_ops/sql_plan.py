@@ -223,7 +223,11 @@ def _lookup(node: Node, state: str, value: t.DataType | None) -> StateRows:
 def _aggregates(node: Node, state: str, value: t.DataType | None) -> StateRows:
     if state not in ("accState", "window-aggs"):
         return StateRows()
-    calls = node.body.get("aggCalls") or ()
+    columns = [part.name for part in (node.output or ())[len(node.body.get("grouping") or ()) :]]
+    calls = [
+        {**call, "name": call.get("name") or (columns[i] if i < len(columns) else None)}
+        for i, call in enumerate(node.body.get("aggCalls") or ())
+    ]
     back = node.body.get("aggCallNeedRetractions") or [bool(node.body.get("needRetraction"))] * len(calls)
     return StateRows(value=known(_accumulator(calls, back, value)))
 
@@ -250,7 +254,7 @@ def _accumulator(
     A count of the rows may follow, and the data views of distinct arguments, which are nothing in the row.
     """
     row = value.inner if isinstance(value, t.TtlType) else value
-    if not isinstance(row, t.RowDataType):
+    if not isinstance(row, t.RowDataType) or len(back) != len(calls):
         return None
     types = [part.type for part in row.fields]
     names: list[str] = []

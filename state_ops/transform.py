@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from ..io.keyed.entries import EntryBatch, Spans
+from ..io.keyed.entries import EntryBatch, Spans, concat
 from ..schemas.errors import EncodeError, NameNotFoundError, PlanError, StateliftError, Where
 from .expressions import ROW, RowQuery, row_local_select, update_query, with_row_numbers
 from .plan import StatePlan
@@ -117,6 +117,8 @@ class SelectTransform:
     table: KeyedTable
     query: RowQuery
     changes: Changes = field(default_factory=Changes)
+    _timers: EntryBatch | None = None
+    """Those written to the last key group so far."""
 
     def apply(self, batch: EntryBatch) -> EntryBatch:
         rows = self.table.decode(batch)
@@ -131,6 +133,7 @@ class SelectTransform:
         after = self._columns(result.take(pa.array(order)), rows.take(pa.array(picked)))
         if self.table.type.kind == "timer":
             written = self.table.at_times(kept, after)
+            self._check_once(written)
             changed = ~_equal_rows(kept.keys, written.keys, clear_flag=True)
         else:
             values = _written(self.table, rows.take(pa.array(picked)), after, kept.values)
@@ -138,6 +141,24 @@ class SelectTransform:
             written = EntryBatch(key_groups=kept.key_groups, keys=kept.keys, values=values)
         self._count(rows, picked, after, changed)
         return written
+
+    def _check_once(self, timers: EntryBatch) -> None:
+        """Raise EncodeError where several timers of a key were moved to one time."""
+        if not len(timers):
+            return
+        if self._timers is not None:
+            timers = concat([self._timers, timers])
+        keys = timers.keys.to_arrow(clear_flag=True)
+        times = pa.compute.value_counts(keys)
+        twice = times.filter(pa.compute.greater(times.field("counts"), 1))
+        if len(twice):
+            row = pa.compute.index(keys, twice.field("values")[0]).as_py()
+            raise EncodeError(
+                "the select moves several timers of a key to one time",
+                where=self.query.where.within(Where(key_group=int(timers.key_groups[row]))),
+                todo="leave out all but one",
+            )
+        self._timers = timers.take(timers.key_groups == timers.key_groups[-1])
 
     def _columns(self, result: pa.Table, before: pa.RecordBatch) -> pa.RecordBatch:
         """The select's columns; keys and, if it does not give one, the TTL time as they were."""

@@ -55,6 +55,11 @@ NAMED = [
         },
     ),
     (
+        "stream-exec-window-aggregate_1/window-aggregate-tumble-event-time-two-phase-distinct-split",
+        "24_global-window-aggregate", "window-aggs",
+        {"value": "rowdata {$f2: long, $f3: int, $f4: long, distinct_0: raw<void>}"},
+    ),
+    (
         "stream-exec-over-aggregate_1/over-aggregate-bounded-non-partitioned-rows", "_over-aggregate", "accState",
         {"key": "rowdata {}", "value": "rowdata {w0$o0: rowdata {f0: long}, w0$o1: long, w0$o2: long, count1: long}"},
     ),
@@ -104,8 +109,6 @@ UNNAMED = {
     ("delta-join", "_delta_join_operator_async_wait_state_", "value"),
     ("f", "s1", "value"),
     ("f", "s2", "value"),
-    ("global-window-aggregate", "window-aggs", "value"),
-    ("group-aggregate", "accState", "value"),
     ("lookup-join-materialize", "unique-value", "value"),
     ("multi-join", "multi-join-input-1", "map_key"),
     ("multi-join", "multi-join-input-2", "map_key"),

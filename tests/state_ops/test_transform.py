@@ -140,6 +140,29 @@ def test_timers_are_moved_by_a_select(snapshot: Snapshot) -> None:
     assert transform.changes.changed == 60
 
 
+@pytest.mark.parametrize("parts", [[(0, 2)], [(0, 1), (1, 2)]], ids=["in a batch", "in two"])
+def test_two_timers_of_a_key_are_not_moved_to_one_time(
+    snapshot: Snapshot, parts: list[tuple[int, int]]
+) -> None:
+    table = keyed(snapshot, TIMERS).table
+    rows = pa.RecordBatch.from_pydict(
+        {"key": ["user-1"] * 2, "timestamp": [1000, 2000], "domain": ["event"] * 2}
+    )
+    two = [table.encode(rows).slice(*part) for part in parts]
+
+    def moved(to: str) -> list[int]:
+        plan = StatePlan(select=f'SELECT key, {to} AS timestamp FROM "{TIMERS[1]}"')
+        transform = transform_of(plan, table, TIMERS[0])
+        assert transform is not None
+        return [row["timestamp"] for one in two for row in table.decode(transform.apply(one)).to_pylist()]
+
+    assert moved("timestamp + 1000") == [2000, 3000]
+    with pytest.raises(
+        EncodeError, match=r"several timers of a key to one time \(.*key group \d+\); leave out"
+    ):
+        moved("5000")
+
+
 def test_two_rows_for_one_entry_are_refused(snapshot: Snapshot) -> None:
     state = keyed(snapshot, ("session-tracker", "recent"))
     query = "SELECT key, [unnest(value)] AS value FROM recent"
