@@ -133,9 +133,13 @@ def by_set(uid: str, state: State) -> dict[str, Any]:
 
 
 def by_select(uid: str, state: State) -> dict[str, Any]:
-    """Keys too, and placed anew, where Flink has one form of them."""
+    """Keys too, and placed anew, where Flink has one form of them and there are any."""
     kinds = [str(state.types[part]) for part in ("key", "map_key") if part in state.types]
-    if not isinstance(state, KeyedState) or re.search(r"decimal\(30|timestamp\(9", " ".join(kinds)):
+    if (
+        not isinstance(state, KeyedState)
+        or not state.count()
+        or re.search(r"decimal\(30|timestamp\(9", " ".join(kinds))
+    ):
         return by_set(uid, state)
     return {"select": f"{_rows(uid, state)} UNION ALL ({_rows(uid, state)} LIMIT 0)"}
 
