@@ -239,8 +239,8 @@ _FIELDS = {("AVG", True): _SUM_COUNT, ("AVG", False): _SUM_COUNT, ("SUM", True):
 #: Those that have one: a value, or a row of all that they keep.
 _ONE_FIELD = {
     "ARRAY_AGG", "COLLECT", "COUNT", "FIRST_VALUE", "JSON_ARRAYAGG_ABSENT_ON_NULL", "JSON_ARRAYAGG_NULL_ON_NULL",
-    "JSON_OBJECTAGG_ABSENT_ON_NULL", "JSON_OBJECTAGG_NULL_ON_NULL", "LAST_VALUE", "LISTAGG", "MAX", "MIN", "SUM",
-    "$SUM0",
+    "JSON_OBJECTAGG_ABSENT_ON_NULL", "JSON_OBJECTAGG_NULL_ON_NULL", "LAST_VALUE", "LISTAGG", "MAX", "MIN", "PERCENTILE",
+    "SUM", "$SUM0",
 }  # fmt: skip
 _FUNCTION = re.compile(r"\$(.+)\$\d+")
 

@@ -41,7 +41,7 @@ CONFIG = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What a sink is given; `key` makes it a sink of upserts, `since` is the Flink that has it first."""
+    """What a sink is given; `key` makes it a sink of upserts, `since` is the Flink it is tried from."""
 
     sql: str
     key: str | None = None
@@ -180,7 +180,15 @@ OTHERS = _all(
     ),
 }
 
-QUERIES = {**AGGREGATES, **KEYS, **OTHERS}
+NEW = _all(
+    (2, 3),
+    percentile="SELECT MOD(id, 10) AS g, PERCENTILE(n, 0.5) AS p FROM v GROUP BY MOD(id, 10)",
+    over_value="""SELECT n, SUM(n) OVER (PARTITION BY MOD(id, 10) ORDER BY MOD(n, 50)) AS total FROM v
+        WHERE MOD(n, 8) = 0""",
+    over_retract="""SELECT id, SUM(c) OVER (PARTITION BY MOD(id, 10) ORDER BY c) AS total
+        FROM (SELECT id, COUNT(*) AS c FROM a WHERE MOD(n, 4) = 0 GROUP BY id)""",
+)
+QUERIES = {**AGGREGATES, **KEYS, **OTHERS, **NEW}
 #: One of each kind of what SQL keeps: what CI has time for.
 FEW = (
     "retracted", "distinct", "viewed", "raws", "by_s", "by_all", "last_proc", "top_update", "left_keyed", "inner_rows",
