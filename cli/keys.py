@@ -43,6 +43,8 @@ def _example(kind: t.DataType) -> str:
         case t.PojoType():
             names = ", ".join(f'"{field.name}": …' for field in kind.fields)
             return f"write a JSON object {{{names}}}"
+        case t.NullableType():
+            return 'write it in JSON: null, "text", 1, …'
     return f"write a {kind}"
 
 

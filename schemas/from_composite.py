@@ -28,8 +28,8 @@ def _numbered(nested: tuple[t.DataType, ...]) -> tuple[t.Field, ...]:
 
 
 def nullable(inner: t.DataType, flag: str = "is_null", padding: int = 0) -> t.NullableType:
-    """One level of null; a nullable in a nullable is kept apart by a struct of one field."""
-    if isinstance(inner, t.NullableType):
+    """One level of null; what has a null of its own that is a value is kept apart by a struct of one field."""
+    if isinstance(inner, t.NullableType) or (isinstance(inner, t.Scalar) and inner.name in t.ONE_VALUE):
         inner = _record("", value=inner)
     return t.NullableType(inner=inner, flag=flag, padding=padding)  # type: ignore[arg-type]
 
@@ -47,6 +47,10 @@ def _first(snapshot: CompositeSnapshot, nested: tuple[t.DataType, ...]) -> t.Dat
 
 def _tuple(snapshot: CompositeSnapshot, nested: tuple[t.DataType, ...]) -> t.DataType:
     return t.TupleType(class_name=str(snapshot.outer), fields=_numbered(nested))
+
+
+def _case_class(snapshot: CompositeSnapshot, nested: tuple[t.DataType, ...]) -> t.DataType:
+    return t.TupleType(class_name=str(snapshot.outer), fields=_numbered(nested), case_class=True)
 
 
 def _row(snapshot: CompositeSnapshot, nested: tuple[t.DataType, ...]) -> t.DataType:
@@ -141,8 +145,8 @@ def _constant(node: t.DataType) -> Rule:
 
 
 _SCALA_RULES: dict[str, Rule] = {
-    "ScalaCaseClassSerializerSnapshot": _tuple,
-    "Tuple2CaseClassSerializerSnapshot": _tuple,
+    "ScalaCaseClassSerializerSnapshot": _case_class,
+    "Tuple2CaseClassSerializerSnapshot": _case_class,
     "TraversableSerializerSnapshot": lambda s, n: t.ListType(element=n[0], element_flag="is_present"),
     "ScalaOptionSerializerSnapshot": lambda s, n: nullable(n[0], "is_present"),
     "ScalaEitherSerializerSnapshot": _either("scala.util.Either", "left", "right", (1, 0)),

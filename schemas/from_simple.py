@@ -44,8 +44,8 @@ _SIMPLE: dict[str, t.DataType] = {
     **{inner(f"{B}{java}Serializer"): t.scalar(name) for java, name in BASE.items()},
     **{inner(f"{B}{java}ValueSerializer"): t.scalar(name) for java, name in _VALUES.items()},
     **{name: t.scalar(kind) for name, kind in _OTHERS.items()},
-    **{package + "UnitSerializer$UnitSerializerSnapshot": t.scalar("void") for package in SCALA},
-    **{package + "NothingSerializerSnapshot": t.scalar("null") for package in SCALA},
+    **{package + "UnitSerializer$UnitSerializerSnapshot": t.scalar("unit") for package in SCALA},
+    **{package + "NothingSerializerSnapshot": t.scalar("nothing") for package in SCALA},
     **{
         inner(f"{A}{name.capitalize()}PrimitiveArraySerializer"): t.ListType(
             element=t.scalar(name), flavour="array"

@@ -62,12 +62,14 @@ def _unstable(node: t.DataType, in_row: bool) -> str | None:
             return None
         case t.PojoType():
             return f"the hashCode of {node.class_name} is the user's"
-        case t.EnumType():
+        case t.EnumType() if not node.of_scala:
             return f"the enum {node.class_name} hashes by its identity"
         case t.TupleType() if not node.class_name.startswith(_JAVA_TUPLE):
             return f"the hashCode of {node.class_name or 'this composite'} is its own"
         case t.ListType() if node.flavour == "array" and not in_row:
             return "an array hashes by its identity"
+        case t.ListType() if node.flavour == "list" and node.element_flag == "is_present":
+            return "a collection of Scala hashes in a way of its own"
         case t.NullableType() if node.flag == "is_present":
             return "the hashCode of scala.Option differs between Scala versions"
         case t.RowDataType():
@@ -78,7 +80,7 @@ def _unstable(node: t.DataType, in_row: bool) -> str | None:
         case t.TupleType():
             # A row looks into arrays, lists and maps; a tuple asks its fields, and an array then gives its identity.
             in_row = False
-        case t.ListType() | t.MapType() | t.NullableType():
+        case t.EnumType() | t.ListType() | t.MapType() | t.NullableType():
             pass
         case t.KryoType(shape=t.JavaType(name="uuid")):
             return None
@@ -115,6 +117,9 @@ def _hash(array: pa.Array, node: t.DataType) -> Hashes:
     match node:
         case t.Scalar():
             hashes = _scalar(array, node.name)
+        case t.EnumType():
+            ids = pc.index_in(array.cast(pa.string()), pa.array(node.constants, pa.string()))
+            hashes = _numbers(ids, np.int32)
         case t.TupleType():
             hashes = _fold([_hash(array.field(i), c) for i, c in enumerate(node.children())], len(array), 0)
         case t.RowType():
@@ -236,7 +241,7 @@ _INTEGERS = ("byte", "short", "int", "char")
 _MILLIS = ("date", "sql_date", "sql_time")
 _UNHASHED = (
     "void", "null", "window", "global_window", "count_window", "string_data", "tuple0", "variant",
-    "bitmap", "raw_data", "flipped_long",
+    "bitmap", "raw_data", "flipped_long", "unit", "nothing",
     # Parts of SQL rows, which hash as a whole, and of Avro records, whose hash is their own.
     "days", "millis_of_day", "micros_of_day", "months", "day_time_millis", "timestamp_millis", "timestamp_micros",
     "timestamp_nanos", "timestamp_millis_utc", "timestamp_micros_utc", "timestamp_nanos_utc",

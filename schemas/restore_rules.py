@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .avro_resolution import SchemaError, differences, equal, parse_schema
-from .flink_version import Version
+from .flink_version import NEW_JUDGES_OLD, Version
 from .restore_composite import composite_reasons
 from .restore_kryo import kryo_reasons
 from .restore_pojo import pojo_reasons
@@ -68,6 +68,8 @@ def reasons(written: SerializerSnapshot, wanted: SerializerSnapshot, path: str, 
             yield from pojo_reasons(written, wanted, path, inner)
         case KryoSnapshot(), KryoSnapshot():
             yield from kryo_reasons(written, wanted, path)
+        case ScalaEnumSnapshot(), ScalaEnumSnapshot():
+            yield from _scala_enum(written, wanted, path, version)
         case RowDataKeySnapshot(), RowDataKeySnapshot():
             yield from inner(written.row, wanted.row, path)
         case _ if type(written) is type(wanted) and type(written) in _RULES:
@@ -110,14 +112,23 @@ def _enum(written: EnumSnapshot, wanted: EnumSnapshot, path: str, inner: Inner) 
         yield differs(path, what, Compatibility.AFTER_RECONFIGURATION)
 
 
-def _scala_enum(written: ScalaEnumSnapshot, wanted: ScalaEnumSnapshot, path: str, inner: Inner) -> Reasons:
-    """``ScalaEnumSerializerSnapshot``: values are ids."""
+def _scala_enum(
+    written: ScalaEnumSnapshot, wanted: ScalaEnumSnapshot, path: str, version: Version
+) -> Reasons:
+    """``ScalaEnumSerializerSnapshot``: values are ids. Flink since 1.19 looks a written id up as a place in the list
+    of the values that there are now, and finds another value, or fails, where these have gaps."""
     now = {number: name for name, number in wanted.enum_constants}
     changed = [name for name, number in written.enum_constants if now.get(number) != name]
     if written.enumeration_class != wanted.enumeration_class:
         yield differs(path, f"the Enumeration {written.enumeration_class} is now {wanted.enumeration_class}")
     elif changed:
         yield differs(path, f"the values {', '.join(changed)} are gone or have other ids")
+    elif version >= NEW_JUDGES_OLD:
+        names = [name for name, _ in wanted.enum_constants]
+        lost = [name for name, number in written.enum_constants if names[number : number + 1] != [name]]
+        if lost:
+            what = f"the ids of {', '.join(lost)} are not their places among the values, as Flink takes them to be"
+            yield differs(path, what)
 
 
 def _avro(written: AvroSnapshot, wanted: AvroSnapshot, path: str, inner: Inner) -> Reasons:
@@ -206,7 +217,6 @@ def _parameters(written: Any, wanted: Any, path: str, inner: Inner) -> Reasons:
 _RULES: dict[type[SerializerSnapshot], Callable[[Any, Any, str, Inner], Reasons]] = {
     GenericSnapshot: _generic,
     EnumSnapshot: _enum,
-    ScalaEnumSnapshot: _scala_enum,
     AvroSnapshot: _avro,
     RowDataSnapshot: _row_data,
     ArrayDataSnapshot: _array_data,

@@ -12,6 +12,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from . import types as t
+from .codec.program import has_two_nulls
 from .codec.scalars import VARIABLE, WIDE
 from .codec.shapes import compile_type
 from .tree import rebuilt
@@ -63,7 +64,11 @@ def told(node: t.DataType, known: Subclasses) -> t.DataType:
 def may_be_undecoded(node: t.DataType, *, wide_times: bool) -> bool:
     """Whether there are values of ``node`` that no column holds: an object of a class that the type does not know (a
     POJO that has subclasses may have others, and Kryo writes objects of any class), text that is no UTF-8, a map
-    with a null key, and without ``wide_times`` a far time."""
+    with a null key, a null beside the one that the column has, and without ``wide_times`` a far time."""
+    return _may_be_undecoded(node, wide_times) or has_two_nulls(compile_type(node).shape)
+
+
+def _may_be_undecoded(node: t.DataType, wide_times: bool) -> bool:
     match node:
         case t.PojoType() if node.registered or node.non_registered:
             return True
@@ -81,7 +86,7 @@ def may_be_undecoded(node: t.DataType, *, wide_times: bool) -> bool:
             return True
         case t.MapType() if compile_type(node.key).shape.valid >= 0:
             return True
-    return any(may_be_undecoded(child, wide_times=wide_times) for child in node.children())
+    return any(_may_be_undecoded(child, wide_times) for child in node.children())
 
 
 def has_many_forms(node: t.DataType) -> bool:

@@ -98,6 +98,10 @@ class _Maker:
             if node == constant:
                 return snapshot
         match node:
+            case t.Scalar(name="unit"):
+                return build.simple(self.scala("UnitSerializer$UnitSerializerSnapshot"))
+            case t.Scalar(name="nothing"):
+                return build.simple(self.scala("NothingSerializerSnapshot"))
             case t.Scalar() if node.name in _SCALARS:
                 return _SCALARS[node.name]
             case t.TupleType():
@@ -138,12 +142,12 @@ class _Maker:
             return own
         if not node.class_name or not t.is_numbered(node.fields):
             raise self._refused(node, "the fields of a tuple are f0, f1, … and those of Avro's records named")
-        if not node.class_name.startswith("scala.Tuple"):
-            return self.composite(R + "TupleSerializerSnapshot", *node.children(), outer=node.class_name)
-        name = "Tuple2CaseClass" if len(node.fields) == 2 else "ScalaCaseClass"
-        return self.composite(
-            self.scala(f"{name}SerializerSnapshot"), *node.children(), outer=node.class_name
+        name = (
+            self.scala("ScalaCaseClassSerializerSnapshot")
+            if node.case_class
+            else R + "TupleSerializerSnapshot"
         )
+        return self.composite(name, *node.children(), outer=node.class_name)
 
     def _pojo(self, node: t.PojoType, base: t.PojoType | None = None) -> SerializerSnapshot:
         """A POJO; one that is a subclass of ``base`` inherits the fields of its names."""
@@ -203,7 +207,7 @@ class _Maker:
         return self.composite(DV + "NullAwareMapSerializerSnapshot", key, value)
 
     def _enum(self, node: t.EnumType) -> SerializerSnapshot:
-        if not node.class_name.endswith("$"):
+        if not node.of_scala:
             return build.enum(node.class_name, node.constants)
         named = ((name, i) for i, name in enumerate(node.constants) if name != f"#{i}")
         return ScalaEnumSnapshot(

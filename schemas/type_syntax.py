@@ -121,7 +121,14 @@ def _tuple(parser: _Parser, options: Options) -> t.DataType:
     if parser.tokens.next_is("<"):
         fields = _numbered(parser.inners(None))
         return t.TupleType(class_name=f"{t.JAVA_TUPLE}{len(fields)}", fields=fields)
-    return t.TupleType(class_name=parser.optional_class(), fields=parser.fields())
+    class_name = parser.optional_class()
+    return t.TupleType(
+        class_name=class_name, fields=parser.fields(), case_class=class_name.startswith("scala.Tuple")
+    )
+
+
+def _case_class(parser: _Parser, options: Options) -> t.DataType:
+    return t.TupleType(class_name=parser.class_name(), fields=parser.fields(), case_class=True)
 
 
 def _timer(parser: _Parser, options: Options) -> t.DataType:
@@ -316,6 +323,7 @@ def _opaque(parser: _Parser, options: Options) -> t.DataType:
 
 _RULES: dict[str, Callable[[_Parser, Options], t.DataType]] = {
     "tuple": _tuple,
+    "case_class": _case_class,
     "timer": _timer,
     "pojo": _pojo,
     "row": _row,

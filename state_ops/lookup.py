@@ -133,8 +133,8 @@ def _of_key(
     state: KeyedState, batch: EntryBatch, wanted: bytes
 ) -> Iterator[tuple[KeyedState, pa.RecordBatch]]:
     table = replace(state.table, wide_times=True)
-    keys = table.keys(batch)
-    decoded = np.flatnonzero(keys.is_valid())  # no other is the one that is wanted
+    keys, known = table.known_keys(batch)
+    decoded = np.flatnonzero(known)  # no other is the one that is wanted
     codec = Codec(compile_type(state.type.key, wide_times=True))
     written = codec.encode(keys.take(pa.array(decoded)), "key")
     same = pc.equal(written, pa.scalar(wanted, pa.large_binary())).to_numpy(zero_copy_only=False)

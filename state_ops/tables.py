@@ -24,6 +24,7 @@ from ..io.keyed.entries import EntryBatch, Spans
 from ..schemas import types as t
 from ..schemas.codec import ops
 from ..schemas.codec.codec import Codec, DecodeError
+from ..schemas.codec.program import has_two_nulls
 from ..schemas.codec.shapes import compile_delimited, compile_map_value, compile_timer, compile_type
 from ..schemas.codec.undecoded import Undecoded
 from ..schemas.errors import EncodeError, FormatError, InputError, UnsupportedVersionError, Where
@@ -107,16 +108,14 @@ class KeyedTable:
         value = self.type.value
         if value is None or self.opaque is not None:
             return False
-        return may_be_undecoded(value, wide_times=self.wide_times)
+        return may_be_undecoded(value, wide_times=self.wide_times) or has_two_nulls(
+            self.value_codec.program.shape
+        )
 
     @cached_property
     def has_many_forms(self) -> bool:
-        """Whether equal values may be stored as different bytes. So may what a type without content has: the column
-        does not tell a null from the one ``NullValue``."""
-        value = self.type.value
-        if value is None:
-            return False
-        return has_many_forms(value) or pa.types.is_null(self.schema.field("value").type)
+        """Whether equal values may be stored as different bytes."""
+        return self.type.value is not None and has_many_forms(self.type.value)
 
     @cached_property
     def value_codec(self) -> Codec:
@@ -150,10 +149,21 @@ class KeyedTable:
 
     def keys(self, batch: EntryBatch) -> pa.Array:
         """The key of each entry; the values are not looked at. Raises FormatError as ``decode``."""
+        return self.known_keys(batch)[0]
+
+    def known_keys(self, batch: EntryBatch) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+        """As :meth:`keys`, and which of them are decoded: those that are not null, and ``scala.None``."""
         try:
-            return self._timers(batch)[0]["key"] if self.type.kind == "timer" else self._keys(batch).key
+            if self.type.kind == "timer":
+                columns, undecoded = self._timers(batch)
+                keys = columns["key"]
+            else:
+                parts = self._keys(batch)
+                keys, undecoded = parts.key, parts.undecoded
         except FormatError as error:
             raise error.at(Where(state=self.type.name)) from None
+        known = np.asarray(keys.is_valid())
+        return keys, known | ~undecoded.mask if t.is_option(self.type.key) else known
 
     def _keys(self, batch: EntryBatch) -> KeyColumns:
         parts = {"key": self.type.key, "namespace": self.type.namespace if self.has_namespace else None,
@@ -239,7 +249,7 @@ class KeyedTable:
         """As :meth:`encode`, with the rows in the order of the entries."""
         try:
             key = self._column(table, "key")
-            if key.null_count:
+            if key.null_count and not t.is_option(self.type.key):
                 row = key.is_null().index(True).as_py()
                 raise EncodeError(
                     f"the key of row {row} is null (or is not decoded), and Flink has no null keys"

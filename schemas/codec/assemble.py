@@ -15,6 +15,7 @@ from .kryo_codec import kryo_to_plain
 from .program import (
     EnumShape,
     FixedShape,
+    FlagShape,
     KryoShape,
     ListShape,
     MapShape,
@@ -38,6 +39,8 @@ def assemble(
     """
     if isinstance(shape, NullShape):
         return pa.nulls(length)
+    if isinstance(shape, FlagShape):
+        return _flagged(arena, shape, length, unread, owners)
     validity, nulls = _validity(arena, shape, length)
     match shape:
         case FixedShape():
@@ -86,6 +89,18 @@ def assemble(
             buffers = [validity, pa.py_buffer(offsets)]
             return pa.Array.from_buffers(shape.arrow_type, length, buffers, nulls, children=[items])
     raise AssertionError(shape)
+
+
+def _flagged(
+    arena: Arena, shape: FlagShape, length: int, unread: list[Gap], owners: Positions | None
+) -> pa.Array:
+    """What is behind the flags; ``unread`` gets the rows with the null that is not the column's."""
+    array = assemble(arena, shape.inner, length, unread, owners)
+    there = arena.array(shape.valid, length).astype(np.bool_)
+    other = np.flatnonzero(~there if shape.always else there & np.asarray(array.is_null()))
+    if len(other):
+        unread.append(Gap.all(other if owners is None else np.unique(owners[other]), ops.OTHER_NULL))
+    return array
 
 
 def _without_null_keys(

@@ -114,7 +114,9 @@ def _field(builder: Builder, node: t.DataType) -> Shape:
             shape = builder.node(node.inner)
             builder.emit(ops.B_UNFRAME)
             # Flink hands a value without content to its serializer, and does not set the null bit.
-            return replace(shape, present=True) if isinstance(shape, NullShape) else shape
+            if isinstance(shape, NullShape):
+                return replace(shape, present=True, null_is_value=False)
+            return shape
     return _bytes(builder, pa.binary(), text=False, inline=False)
 
 

@@ -15,6 +15,7 @@ from .kryo_codec import plain_to_kryo
 from .program import (
     EnumShape,
     FixedShape,
+    FlagShape,
     KryoShape,
     ListShape,
     MapShape,
@@ -54,6 +55,11 @@ class _Planner:
         if isinstance(shape, NullShape):
             if shape.valid >= 0:
                 self.values[shape.valid] = np.full(len(array), shape.present, np.uint8)
+            return
+        if isinstance(shape, FlagShape):
+            flags = np.ones(len(array), np.bool_) if shape.always else _flags(array)
+            self.values[shape.valid] = flags.view(np.uint8)
+            self.visit(shape.inner, array, present, path)
             return
         valid = _flags(array)
         if shape.valid >= 0:

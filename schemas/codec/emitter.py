@@ -13,6 +13,7 @@ from .program import (
     EIGHT_A_BYTE,
     EnumShape,
     FixedShape,
+    FlagShape,
     ListShape,
     MapShape,
     Shape,
@@ -112,13 +113,15 @@ class Emitter:
             shape = replace(shape, valid=self.slot(1))
             self.code[at:] = [[_FUSED[op], first, shape.valid, null_byte, 0, 0, 0, 0]]
             return shape
-        if single and op == ops.STR:
+        if single and op == ops.STR and not isinstance(shape, FlagShape):
             self.code[at:] = [[ops.F_STR, first, second, third, null_byte, 0, 0, 0]]
             return shape
         return self.owned(at, shape, padding)
 
     def owned(self, at: int, shape: Shape, padding: int = 0) -> Shape:
-        """Give the flag at ``at`` the validity slot of ``shape``, or one of its own where that has none."""
+        """Give the flag at ``at`` the validity slot of ``shape``, or one of its own where that has none or needs it."""
+        if shape.null_is_value:
+            shape = FlagShape(arrow_type=shape.arrow_type, inner=shape, always=True)
         if shape.valid < 0:
             shape = replace(shape, valid=self.slot(1))
             self.patch(at, 4, 1)
@@ -132,7 +135,7 @@ class Emitter:
 
         def emit() -> None:
             self.patch(at, 2, len(self.code))
-            self.fill(shape)
+            self.fill(shape, own=True)
             if padding:
                 self.emit(ops.CONST, padding)
             self.emit(ops.JUMP, back)
@@ -150,10 +153,12 @@ class Emitter:
 
         self.deferred.append(emit)
 
-    def fill(self, shape: Shape) -> None:
-        """Placeholders for a null ``shape``, in all of its slots."""
+    def fill(self, shape: Shape, own: bool = False) -> None:
+        """Placeholders for a null ``shape``, in all of its slots; ``own`` where its own flag says so."""
         if shape.valid >= 0:
-            self.emit(ops.FILL1, shape.valid)
+            # Below another null, a flag that is to say that a value is there says so.
+            there = isinstance(shape, FlagShape) and shape.always and not own
+            self.emit(ops.PRESENT if there else ops.FILL1, shape.valid)
         match shape:
             case FixedShape() | EnumShape():
                 width = self.slots[shape.slot].width
@@ -161,6 +166,8 @@ class Emitter:
                 self.emit(fills[width], shape.slot)
             case VarShape() | ListShape() | MapShape():
                 self.emit(ops.FILL_OFFSET, shape.offsets)
+            case FlagShape():
+                self.fill(shape.inner)
             case StructShape():
                 if isinstance(shape, UnionShape):
                     self.emit(ops.FILL1, shape.tag)

@@ -145,10 +145,13 @@ STACK_WORDS = CLASS_AT + 1
     KRYO_COMPARATOR,
     KRYO_SHAPE,
     NULL_KEY,
-) = range(22)
+    OTHER_NULL,
+) = range(23)
 
 #: What of it are values as Flink writes them, that nothing here reads: they are left out, and the others are read.
-UNHELD = (SUBCLASS, BAD_KRYO, FAR_TIME, NO_TEXT, KRYO_REFERENCE, KRYO_COMPARATOR, KRYO_SHAPE, NULL_KEY)
+UNHELD = (
+    SUBCLASS, BAD_KRYO, FAR_TIME, NO_TEXT, KRYO_REFERENCE, KRYO_COMPARATOR, KRYO_SHAPE, NULL_KEY, OTHER_NULL,
+)  # fmt: skip
 
 REASONS = {
     SHORT: "the data ends inside the value",
@@ -172,4 +175,5 @@ REASONS = {
     NO_TEXT: "a string has half of a surrogate pair or is no UTF-8, and no column of text holds it",
     FAR_TIME: "a time is beyond what its Arrow column holds",
     NULL_KEY: "a map with a null key, and no column of maps holds it",
+    OTHER_NULL: "a null that its column does not tell from another (Some(null) from None, null from None or Unit)",
 }

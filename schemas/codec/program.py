@@ -37,10 +37,15 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """How slots become one Arrow array. ``valid`` is the slot of validity bytes, or -1: never null."""
+    """How slots become one Arrow array. ``valid`` is the slot of validity bytes, or -1: never null.
+
+    ``null_is_value``: a null of the column is an object in Java (``scala.None``, the one ``Unit``), and a flag before
+    it that tells nulls says that there is one.
+    """
 
     arrow_type: pa.DataType
     valid: int = -1
+    null_is_value: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +91,21 @@ class KryoRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NullShape(Shape):
-    """Nothing stored: every element is null. ``present`` is what is written where a flag can tell: the one value that
-    there is, or a null."""
+    """Nothing stored: every element is null. ``present`` is what a flag of its own says when written."""
 
     present: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlagShape(Shape):
+    """A flag, in the slot ``valid``, before an ``inner`` value that can be null too; the column is that of ``inner``.
+
+    It has one null where the bytes have two. ``always``: it stands for the inner one, and the flag is written as that
+    of a value; else for the flag's, and the inner one is ``Some(null)``. The other null is left out.
+    """
+
+    inner: Shape
+    always: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +141,20 @@ class MapShape(Shape):
     offsets: int
     key: Shape
     value: Shape
+
+
+def has_two_nulls(shape: Shape) -> bool:
+    """Whether there are values with a null in them that a column of this shape does not tell from another."""
+    match shape:
+        case FlagShape():
+            return True
+        case StructShape():
+            return any(map(has_two_nulls, shape.children))
+        case ListShape():
+            return has_two_nulls(shape.child)
+        case MapShape():
+            return has_two_nulls(shape.key) or has_two_nulls(shape.value)
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

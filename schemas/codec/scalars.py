@@ -86,6 +86,7 @@ VARIABLE: dict[str, tuple[int, int, bool, int, pa.DataType]] = {
 
 _OTHERS = {
     "big_decimal": 4, "window": 16, "void": 1, "global_window": 1, "null": 0, "variant": 8, "tuple0": 1,
+    "unit": 1, "nothing": 0,
 }  # fmt: skip
 
 
@@ -175,9 +176,9 @@ def compile_scalar(emitter: Emitter, name: str, wide_times: bool) -> Shape:
         return struct_of(("value", "metadata"), both)
     if name == "tuple0":
         emitter.emit(ops.EXPECT, _TUPLE0)
-    elif name != "null":
+    elif name not in ("null", "nothing"):
         emitter.emit(ops.CONST, 1)
-    return NullShape(arrow_type=pa.null())
+    return NullShape(arrow_type=pa.null(), null_is_value=name in t.ONE_VALUE)
 
 
 def _compile_big_decimal(emitter: Emitter) -> Shape:

@@ -22,6 +22,7 @@ from .kryo_shapes import choice as kryo_plain
 from .program import (
     EnumShape,
     FixedShape,
+    FlagShape,
     KryoRows,
     KryoShape,
     NullShape,
@@ -262,8 +263,15 @@ class Builder(Emitter):
         if node.flag in ("null_first", "null_second"):
             at = self.emit(ops.BRANCH, -1, 0, 0 if node.flag == "null_first" else 1, 0)
             return self.owned(at, self.node(node.inner, last))
-        null_byte = 1 if node.flag == "is_null" else 0
-        return self.flagged(lambda: self.node(node.inner, last), null_byte, node.padding)
+        if node.flag == "is_null":
+            return self.flagged(lambda: self.node(node.inner, last), 1, node.padding)
+
+        def inner() -> Shape:
+            shape = self.node(node.inner, last)
+            in_band = shape.valid >= 0 or isinstance(shape, NullShape)
+            return FlagShape(arrow_type=shape.arrow_type, inner=shape) if in_band else shape
+
+        return replace(self.flagged(inner, 0), null_is_value=True)
 
 
 def compile_type(node: t.DataType, *, alone: bool = False, wide_times: bool = False) -> Program:
@@ -282,14 +290,10 @@ def compile_delimited(element: t.DataType, *, wide_times: bool = False) -> Progr
 def compile_map_value(node: t.DataType, *, wide_times: bool = False) -> Program:
     """The program of a MapState's value: an is-null byte, then the user value (spec 5.4, MAP).
 
-    From the heap, Flink has the user's serializer write the null behind the flag too, and does not read that. Of
-    ``NullValue`` and ``Tuple0`` there is one value, which is what is written: a column does not tell it from a null.
+    From the heap, Flink has the user's serializer write the null behind the flag too, and does not read that.
     """
     builder = Builder(wide_times=wide_times)
-    shape = builder.flagged(lambda: _whole(builder, node, True), 1, ops.TO_END)
-    if isinstance(shape, NullShape) and node in (t.scalar("null"), t.scalar("tuple0")):
-        shape = replace(shape, present=True)
-    return builder.finish(shape)
+    return builder.finish(builder.flagged(lambda: _whole(builder, node, True), 1, ops.TO_END))
 
 
 def compile_timer(key: t.DataType, namespace: t.DataType, *, wide_times: bool = False) -> Program:

@@ -30,7 +30,7 @@ _MOST_NAMED = 1000
 """Of so many rows of a batch the class is looked up; those beyond are counted without one."""
 _LONGEST_NAME = 1000
 _FLAG_OF_NAME = 4
-_STOPS_BEHIND = (ops.FAR_TIME, ops.NO_TEXT, ops.NULL_KEY)
+_STOPS_BEHIND = (ops.FAR_TIME, ops.NO_TEXT, ops.NULL_KEY, ops.OTHER_NULL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

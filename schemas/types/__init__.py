@@ -4,7 +4,7 @@ A node says how Flink's serializer lays a value out (spec "serializers", section
 given by :mod:`..codec.shapes`. Nodes are built from snapshots by :mod:`..from_snapshot` and by hand.
 """
 
-from .base import JAVA_TUPLE, TIMER, DataType, Field, Scalar, ScalarName, is_numbered, scalar
+from .base import JAVA_TUPLE, ONE_VALUE, TIMER, DataType, Field, Scalar, ScalarName, is_numbered, scalar
 from .composite import (
     EnumType,
     FixedType,
@@ -16,6 +16,7 @@ from .composite import (
     TtlType,
     TupleType,
     UnionType,
+    is_option,
 )
 from .kryo import ClassType, JavaName, JavaType, KryoType, NamedType
 from .length import serializer_length
@@ -32,6 +33,7 @@ from .table import (
 
 __all__ = [
     "JAVA_TUPLE",
+    "ONE_VALUE",
     "TIMER",
     "ArrayDataType",
     "ClassType",
@@ -62,6 +64,7 @@ __all__ = [
     "UnionType",
     "decimal_storage",
     "is_numbered",
+    "is_option",
     "opaque_at_end",
     "opaque_in",
     "opaque_parts",

@@ -15,12 +15,14 @@ ScalarName = Literal[
     "string_data", "bitmap", "variant", "days", "millis_of_day", "micros_of_day", "months", "day_time_millis",
     "timestamp_millis", "timestamp_micros", "timestamp_nanos",
     "timestamp_millis_utc", "timestamp_micros_utc", "timestamp_nanos_utc", "raw_data",
-    "flipped_long", "tuple0",
+    "flipped_long", "tuple0", "unit", "nothing",
 ]  # fmt: skip
 
 
 JAVA_TUPLE = "org.apache.flink.api.java.tuple.Tuple"
 TIMER = "TimerHeapInternalTimer"
+ONE_VALUE = ("null", "tuple0", "unit", "global_window")
+"""Scalars of which there is one value, which their columns have as null."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

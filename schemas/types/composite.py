@@ -11,10 +11,14 @@ from .base import JAVA_TUPLE, DataType, Field, is_numbered
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TupleType(DataType):
-    """Fields one after the other, no null flags: TupleN, Scala case classes, TTL pairs, timers, buffer entries."""
+    """Fields one after the other, no null flags: TupleN, Scala case classes, TTL pairs, timers, buffer entries.
+
+    ``case_class``: the class is one of Scala, whose serializer is another than that of Java's tuples.
+    """
 
     class_name: str
     fields: tuple[Field, ...]
+    case_class: bool = False
 
     def children(self) -> tuple[DataType, ...]:
         return tuple(field.type for field in self.fields)
@@ -23,6 +27,8 @@ class TupleType(DataType):
         types = ", ".join(str(field.type) for field in self.fields)
         if self.class_name == f"{JAVA_TUPLE}{len(self.fields)}" and is_numbered(self.fields):
             return f"tuple<{types}>"
+        if self.case_class:
+            return f"case_class {quoted(self.class_name)} {braced(self.fields)}"
         return f"tuple{optional_name(self.class_name)} {braced(self.fields)}"
 
 
@@ -114,10 +120,15 @@ class MapType(DataType):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnumType(DataType):
-    """``EnumSerializer``: an i4 index into ``constants``."""
+    """``EnumSerializer``: an i4 index into ``constants``. ``EnumValueSerializer``, of Scala: the i4 is the id."""
 
     class_name: str
     constants: tuple[str, ...]
+
+    @property
+    def of_scala(self) -> bool:
+        """Whether the class is that of an Enumeration object."""
+        return self.class_name.endswith("$")
 
     def __str__(self) -> str:
         return f"enum {quoted(self.class_name)} {braced(tuple(map(quoted, self.constants)))}"
@@ -141,6 +152,11 @@ class NullableType(DataType):
     def __str__(self) -> str:
         given = options(flag=(self.flag, "is_null"), padding=(self.padding, 0))
         return f"nullable{given}<{self.inner}>"
+
+
+def is_option(node: DataType) -> bool:
+    """Whether a null of this type is ``scala.None``, which can stand where Flink has no nulls."""
+    return isinstance(node, NullableType) and node.flag == "is_present"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

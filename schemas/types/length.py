@@ -12,6 +12,7 @@ _FIXED_LENGTH: dict[str, int] = {
     "boolean_value": 1, "long_value": 8, "double_value": 8,
     "void": 0, "date": 8, "sql_date": 8, "sql_time": 8, "sql_timestamp": 12, "instant": 12,
     "local_date": 6, "local_time": 7, "local_date_time": 13, "window": 16, "global_window": 0, "count_window": 8,
+    "unit": 1,
 }  # fmt: skip
 
 

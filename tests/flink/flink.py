@@ -35,9 +35,11 @@ Contents = dict[str, Any]
 
 _OPENED_PACKAGES = [
     *("java.lang", "java.lang.reflect", "java.util", "java.net", "java.io", "java.nio", "sun.nio.ch"),
-    *("java.text", "java.time"),
+    *("java.text", "java.time", "java.math"),
     *("java.util.concurrent", "java.util.concurrent.atomic", "java.util.concurrent.locks"),
 ]
+
+_SHORT_LIVED = ["-Xmx1g", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
 
 
 class FlinkFailure(Exception):
@@ -99,7 +101,8 @@ class SqlRun:
 class FlinkHarness:
     """A JVM with Flink of one version; a context manager, or `close()` it.
 
-    `extra` are sources, and `artifacts` (group:name:version) jars, that only this one has.
+    `extra` are sources, and `artifacts` (group:name:version) jars, that only this one has. Sources of Scala are
+    compiled by the compiler among the jars.
     """
 
     def __init__(self, version: str, extra: Sequence[Path] = (), artifacts: Sequence[str] = ()) -> None:
@@ -244,8 +247,12 @@ class FlinkHarness:
             path += f":{fetched(artifact)}"
         if self._extra:
             classes = self._work / "extra"
-            javac = [_tool("javac"), "-nowarn", "-cp", path, "-d", str(classes), *map(str, self._extra)]
-            done = subprocess.run(javac, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            classes.mkdir()
+            compiler = [_tool("javac")]
+            if any(source.suffix == ".scala" for source in self._extra):
+                compiler = [_tool("java"), *_SHORT_LIVED, "-cp", path, "scala.tools.nsc.Main"]
+            command = [*compiler, "-nowarn", "-cp", path, "-d", str(classes), *map(str, self._extra)]
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             if done.returncode != 0:
                 raise FlinkFailure(done.stdout)
             path += f":{classes}"
@@ -261,9 +268,7 @@ class FlinkHarness:
                 _tool("java"),
                 *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED_PACKAGES),
                 f"-Djava.io.tmpdir={self._work}",
-                "-Xmx1g",
-                "-XX:TieredStopAtLevel=1",
-                "-Xshare:auto",
+                *_SHORT_LIVED,
                 "-cp",
                 self._class_path(),
                 "org.statelift.harness.Main",

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 import pytest
 import statelift
 from statelift.schemas.hashing import java_hash, key_groups, stability
-from statelift.state_ops.apply import apply
 from statelift.state_ops.inventory import inventory
-from statelift.state_ops.plan import Plan
-from statelift.state_ops.report import Report
-from statelift.state_ops.states import KeyedState, State
+from statelift.state_ops.states import KeyedState
 
-from ..state_ops.sections import compare, compare_operator, keyed_tables
-from .compare import assert_same_content
-from .flink import Contents, FlinkHarness, Restore, Written
+from ..state_ops.sections import compare, keyed_tables
+from .flink import FlinkHarness, Written
+from .of_types import PlanOf, TypesFamily
 
 pytestmark = pytest.mark.flink
 
@@ -59,45 +55,23 @@ UNHELD, HALVES = "unheld", {f"{kind}-halves" for kind in "vlm"}
 RECONFIGURED = ("registered_subclass", "other_subclass")
 
 
-def write(flink: FlinkHarness, target: Path, backend: str, format: str) -> Written:
-    small = {"state.backend.rocksdb.writebuffer.size": "256kb"}
-    return flink.write(
-        target,
-        backend=backend,
-        format=format,
-        family="TypesJob",
-        rounds=1,
-        parallelism=1,
-        config=small,
-    )
+FAMILY = TypesFamily(name="TypesJob", declared=TYPES, unstable=frozenset(UNSTABLE_KEYS))
 
 
 @pytest.fixture(scope="module")
 def canonical(flink: FlinkHarness, tmp_path_factory: pytest.TempPathFactory) -> Written:
-    return write(flink, tmp_path_factory.mktemp("types"), "hashmap", "canonical")
+    return FAMILY.write(flink, tmp_path_factory.mktemp("types"), "hashmap", "canonical")
 
 
 @pytest.fixture(scope="module")
 def heap(flink: FlinkHarness, tmp_path_factory: pytest.TempPathFactory) -> Written:
-    return write(flink, tmp_path_factory.mktemp("types"), "hashmap", "native")
-
-
-def opened(written: Written, wide_times: bool = False) -> statelift.Snapshot:
-    uids = written.expected["operators"]
-    return statelift.open(str(written.path), uids=uids, types=TYPES, wide_times=wide_times)
+    return FAMILY.write(flink, tmp_path_factory.mktemp("types"), "hashmap", "native")
 
 
 def assert_reads_equal(written: Written) -> None:
-    snapshot, expected = opened(written), written.expected["operators"]
-    expected.pop(UNHELD)
-    opaque: set[str] = set()
-    different = [
-        one
-        for uid, sections in expected.items()
-        for one in compare_operator(snapshot.operator(uid), uid, sections, opaque)
-    ]
-    assert different == []
-    assert opaque == set()
+    expected = written.expected
+    del expected["operators"][UNHELD]
+    assert FAMILY.differences(written, expected) == ([], set())
 
 
 # -- read --------------------------------------------------------------------------------------------------------
@@ -108,7 +82,7 @@ def test_every_type_reads_equal(canonical: Written) -> None:
 
 
 def test_every_type_reads_equal_from_rocksdb(flink: FlinkHarness, tmp_path: Path) -> None:
-    assert_reads_equal(write(flink, tmp_path, "rocksdb", "native"))
+    assert_reads_equal(FAMILY.write(flink, tmp_path, "rocksdb", "native"))
 
 
 def test_every_type_reads_equal_from_the_heap(heap: Written) -> None:
@@ -120,7 +94,7 @@ def test_what_no_column_holds_is_read_with_wide_times_or_kept_as_bytes(
 ) -> None:
     for written in (canonical, heap):
         states = written.expected["operators"][UNHELD]["keyed"]
-        usual, wide = (opened(written, wide_times=wide).operator(UNHELD) for wide in (False, True))
+        usual, wide = (FAMILY.opened(written, wide_times=wide).operator(UNHELD) for wide in (False, True))
         tables, opaque = keyed_tables(wide), set[str]()
         for name, wanted in states.items():
             rows = usual.state(name).to_arrow()
@@ -141,7 +115,7 @@ def test_what_is_not_declared_hides_no_more_of_the_heap_than_it_has_to(heap: Wri
     bare = inventory(statelift.open(str(heap.path), uids=uids))
     whole, found = (
         {(operator.operator, state.name): state.entries for operator in read for state in operator.states}
-        for read in (inventory(opened(heap)), bare)
+        for read in (inventory(FAMILY.opened(heap)), bare)
     )
     lost = {at for at, entries in found.items() if entries is None}
     assert {name for _, name in lost if not name.startswith("_timer_state")} <= {
@@ -159,7 +133,7 @@ def test_what_is_not_declared_hides_no_more_of_the_heap_than_it_has_to(heap: Wri
 
 
 def test_key_groups_are_those_that_flink_computes(canonical: Written) -> None:
-    snapshot, unstable = opened(canonical), set()
+    snapshot, unstable = FAMILY.opened(canonical), set()
     uids = [uid for uid in canonical.expected["operators"] if uid.startswith("by-")]
     for uid in uids:
         operator = snapshot.operator(uid)
@@ -180,47 +154,9 @@ def test_key_groups_are_those_that_flink_computes(canonical: Written) -> None:
 # -- written -----------------------------------------------------------------------------------------------------
 
 
-def encode_all(written: Written, target: Path, format: str, plan_of: Any, wide_times: bool) -> Report:
-    """A snapshot of the same content, where everything is decoded and encoded anew."""
-    snapshot, operators = opened(written), {}
-    for uid in written.expected["operators"]:
-        states = [state for state in snapshot.operator(uid).states if state.name != "SourceReaderState"]
-        operators[uid] = {"states": {state.name: plan_of(uid, state) for state in states}}
-    places = {"source": str(written.path), "target": str(target), "format": format}
-    reading = {"types": TYPES, "wide_times": wide_times}
-    return apply(Plan.of({**places, **reading, "operators": operators}), workers=1)
-
-
-def set_or_select(uid: str, state: State) -> dict[str, Any]:
-    return select(uid, state) if state.kind == "timer" else {"set": {"value": "value"}}
-
-
-def select(uid: str, state: State) -> dict[str, Any]:
-    """Keys too are encoded anew, and placed, where the query is no longer one row by row."""
-    rows = f'SELECT * FROM "{uid}"."{state.name}"'
-    keys = uid.startswith("by-") and uid not in UNSTABLE_KEYS
-    return {"select": f"{rows} UNION ALL ({rows} LIMIT 0)" if keys else rows}
-
-
-def assert_restored(flink: FlinkHarness, expected: Contents, snapshot: Path, backend: str) -> None:
-    restore = Restore(
-        snapshot=snapshot, backend=backend, parallelism=1, family="TypesJob", compatibility=True
-    )
-    [found] = flink.restore([restore])
-    assert_same_content(expected, found, same_parallelism=True)
-    verdicts = {
-        f"{uid} {state}": verdict
-        for uid, states in found["compatibility"].items()
-        for state, verdict in states.items()
-    }
-    assert len(verdicts) > 500
-    others = {state for state, verdict in verdicts.items() if verdict != "as is"}
-    assert [state for state in sorted(others) if not state.endswith(RECONFIGURED)] == []
-
-
 @pytest.mark.parametrize(
     ("format", "backend", "plan_of", "wide_times"),
-    [("canonical", "hashmap", select, False), ("rocksdb", "rocksdb", set_or_select, True)],
+    [("canonical", "hashmap", FAMILY.select, False), ("rocksdb", "rocksdb", FAMILY.set_or_select, True)],
 )
 def test_what_is_encoded_anew_is_the_same_bytes_and_flink_restores_it_as_is(
     flink: FlinkHarness,
@@ -228,11 +164,11 @@ def test_what_is_encoded_anew_is_the_same_bytes_and_flink_restores_it_as_is(
     canonical: Written,
     format: str,
     backend: str,
-    plan_of: Any,
+    plan_of: PlanOf,
     wide_times: bool,
 ) -> None:
     """But for null values of maps: behind their flag the heap writes what the user's serializer makes of a null."""
-    report = encode_all(canonical, tmp_path / "out", format, plan_of, wide_times)
+    report = FAMILY.encode_all(canonical, tmp_path / "out", format, plan_of, wide_times=wide_times)
     nulls = {
         (uid, name)
         for uid in ("maps", UNHELD)
@@ -244,4 +180,7 @@ def test_what_is_encoded_anew_is_the_same_bytes_and_flink_restores_it_as_is(
     different = {(state.operator, state.name) for state in report.states if state.read != state.written}
     assert different == nulls
     assert len(nulls) == 12 + 3
-    assert_restored(flink, canonical.expected, tmp_path / "out", backend)
+    verdicts = FAMILY.restored(flink, canonical.expected, tmp_path / "out", backend)
+    assert len(verdicts) > 500
+    others = {state for state, verdict in verdicts.items() if verdict != "as is"}
+    assert [state for state in sorted(others) if not state.endswith(RECONFIGURED)] == []

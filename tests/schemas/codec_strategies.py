@@ -42,6 +42,7 @@ SCALARS: dict[str, st.SearchStrategy[Any]] = {
     "global_window": st.none(),
     "null": st.none(),
     "tuple0": st.none(),
+    "unit": st.none(),
     "bytes": _BINARY,
     "bitmap": _BINARY,
     "raw_data": _BINARY,
@@ -165,7 +166,7 @@ def _family(base: tuple[t.Field, ...], extra: tuple[t.Field, ...], other: t.Data
 
 def _nullable(one: t.DataType) -> t.DataType:
     inner = t.TupleType(class_name="", fields=(t.Field(name="value", type=one),))
-    return inner if isinstance(one, t.NullableType) else one
+    return inner if isinstance(one, t.NullableType) or str(one) in t.ONE_VALUE else one
 
 
 def _nest(of: st.SearchStrategy[t.DataType]) -> st.SearchStrategy[t.DataType]:

@@ -40,7 +40,7 @@ def encode(node: t.DataType, value: Any) -> bytes:
                 body = b"".join(encode(node.key, k) + encode(node.value, v) for k, v in value)
                 return (varint(len(value)) if value else b"") + body + b"\0"
             pairs = (
-                encode(node.key, k) + (b"\1" if v is None else b"\0" + encode(node.value, v))
+                encode(node.key, k) + (b"\1" if is_missing(node.value, v) else b"\0" + encode(node.value, v))
                 for k, v in value
             )
             return big(len(value), 4) + b"".join(pairs)
@@ -107,7 +107,7 @@ def decode(node: t.DataType, data: Bytes) -> Any:
                     raise WireError("block")
                 return pairs
             return [
-                (decode(node.key, data), None if flag(data) else decode(node.value, data))
+                (decode(node.key, data), decode_flagged(node.value, data, flag(data)))
                 for _ in range(count(data))
             ]
         case t.NullableType():
@@ -166,6 +166,29 @@ def count(data: Bytes) -> int:
     return n
 
 
+def none_is_value(node: t.DataType) -> bool:
+    """Whether None stands for an object in Java, beside which there may be a null: ``scala.None``, the one Unit."""
+    match node:
+        case t.RawDataType():
+            return none_is_value(node.inner)
+        case t.NullableType():
+            return node.flag == "is_present"
+        case t.Scalar():
+            return node.name in ("null", "tuple0", "unit", "global_window")
+    return False
+
+
+def is_missing(node: t.DataType, value: Any) -> bool:
+    """Whether a flag in front of the value says that it is null."""
+    return value is None and not none_is_value(node)
+
+
+def decode_flagged(node: t.DataType, data: Bytes, null: bool) -> Any:
+    if null and none_is_value(node):
+        data.odd.append("null")
+    return None if null else decode(node, data)
+
+
 def decode_nullable(node: t.NullableType, data: Bytes) -> Any:
     if node.flag in ("null_first", "null_second"):
         branch = data.number(4)
@@ -177,7 +200,10 @@ def decode_nullable(node: t.NullableType, data: Bytes) -> Any:
     if null:
         data.take(node.padding)
         return None
-    return decode(node.inner, data)
+    value = decode(node.inner, data)
+    if value is None and node.flag == "is_present":
+        data.odd.append("null")
+    return value
 
 
 def decode_timestamp(node: t.TimestampDataType, data: Bytes) -> int:
@@ -204,12 +230,15 @@ def encode_list(node: t.ListType, value: list[Any]) -> bytes:
         return (varint(len(value)) if value else b"") + body + b"\0"
     head = big(len(value), 4)
     if node.element_flag == "mask":
-        head += bits([one is None for one in value])
-        return head + b"".join(encode(node.element, one) for one in value if one is not None)
+        missing = [is_missing(node.element, one) for one in value]
+        there = [one for one, lacks in zip(value, missing, strict=True) if not lacks]
+        return head + bits(missing) + b"".join(encode(node.element, one) for one in there)
     if node.element_flag == "none":
         return head + b"".join(encode(node.element, one) for one in value)
-    there, missing = flags[node.element_flag]
-    return head + b"".join(missing if one is None else there + encode(node.element, one) for one in value)
+    before, instead = flags[node.element_flag]
+    return head + b"".join(
+        instead if is_missing(node.element, one) else before + encode(node.element, one) for one in value
+    )
 
 
 def decode_list(node: t.ListType, data: Bytes) -> list[Any]:
@@ -227,11 +256,12 @@ def decode_list(node: t.ListType, data: Bytes) -> list[Any]:
     n = count(data)
     if node.element_flag == "mask":
         mask = data.take((n + 7) // 8)
-        return [None if mask[i // 8] >> (7 - i % 8) & 1 else decode(node.element, data) for i in range(n)]
+        nulls = [bool(mask[i // 8] >> (7 - i % 8) & 1) for i in range(n)]
+        return [decode_flagged(node.element, data, null) for null in nulls]
     if node.element_flag == "none":
         return [decode(node.element, data) for _ in range(n)]
     null = node.element_flag == "is_null"
-    return [None if flag(data) == null else decode(node.element, data) for _ in range(n)]
+    return [decode_flagged(node.element, data, flag(data) == null) for _ in range(n)]
 
 
 def bits(flags: list[bool]) -> bytes:
@@ -243,9 +273,9 @@ def bits(flags: list[bool]) -> bytes:
 
 def encode_row(node: t.RowType, value: dict[str, Any]) -> bytes:
     kind = [bool(value["__kind"] & 1), bool(value["__kind"] & 2)] if node.supports_row_kind else []
-    values = [value[part.name] for part in node.fields]
-    fields = (encode(p.type, v) for p, v in zip(node.fields, values, strict=True) if v is not None)
-    return bits(kind + [v is None for v in values]) + b"".join(fields)
+    missing = [is_missing(part.type, value[part.name]) for part in node.fields]
+    there = [part for part, lacks in zip(node.fields, missing, strict=True) if not lacks]
+    return bits(kind + missing) + b"".join(encode(part.type, value[part.name]) for part in there)
 
 
 def decode_row(node: t.RowType, data: Bytes) -> dict[str, Any]:
@@ -254,7 +284,7 @@ def decode_row(node: t.RowType, data: Bytes) -> dict[str, Any]:
     flags = [mask[i // 8] >> (7 - i % 8) & 1 for i in range(skip + len(node.fields))]
     row = {"__kind": flags[0] | flags[1] << 1} if skip else {}
     for part, null in zip(node.fields, flags[skip:], strict=True):
-        row[part.name] = None if null else decode(part.type, data)
+        row[part.name] = decode_flagged(part.type, data, bool(null))
     return row
 
 
@@ -292,7 +322,7 @@ def encode_pojo(node: t.PojoType, value: dict[str, Any] | None) -> bytes:
 
 def pojo_fields(node: t.PojoType, places: dict[str, str], value: dict[str, Any]) -> bytes:
     parts = ((part.type, value[places[part.name]]) for part in node.fields)
-    return b"".join(b"\1" if v is None else b"\0" + encode(kind, v) for kind, v in parts)
+    return b"".join(b"\1" if is_missing(kind, v) else b"\0" + encode(kind, v) for kind, v in parts)
 
 
 def utf(name: str) -> bytes:
@@ -326,7 +356,7 @@ def decode_pojo(node: t.PojoType, data: Bytes) -> dict[str, Any] | None:
         assert isinstance(found, t.PojoType)
         actual, where = found, places[name]
     for part in actual.fields:
-        value[where[part.name]] = None if flag(data) else decode(part.type, data)
+        value[where[part.name]] = decode_flagged(part.type, data, flag(data))
     return value
 
 
@@ -335,7 +365,7 @@ def tagged(node: t.PojoType) -> list[str]:
 
 
 def can_be_null(node: t.DataType) -> bool:
-    names = ("string", "big_integer", "big_decimal", "void", "null", "global_window", "tuple0")
+    names = ("string", "big_integer", "big_decimal", "void", "null", "global_window", "tuple0", "unit")
     times = (
         "date",
         "sql_date",
@@ -355,7 +385,7 @@ def can_be_null(node: t.DataType) -> bool:
 
 def shown(node: t.UnionType) -> list[int]:
     """The alternatives that have a column."""
-    valueless = [t.scalar(name) for name in ("null", "void", "global_window", "tuple0")]  # type: ignore[arg-type]
+    valueless = [t.scalar(name) for name in ("null", "void", "global_window", "tuple0", "unit")]  # type: ignore[arg-type]
     return [i for i, part in enumerate(node.alternatives) if part.type not in valueless]
 
 

@@ -34,7 +34,7 @@ def encode_scalar(name: str, value: Any) -> bytes:
             return b"\0" if value is None else varint(len(text_to_units(value)) + 1) + units(value)
         case "string_value":
             return varint(len(text_to_units(value))) + units(value)
-        case "void" | "global_window":
+        case "void" | "global_window" | "unit":
             return b"\0"
         case "null":
             return b""
@@ -148,7 +148,7 @@ def decode_scalar(name: str, data: Bytes) -> Any:
             return None if n == 0 else text(data, n - 1)
         case "string_value":
             return text(data, data.varint())
-        case "void" | "global_window":
+        case "void" | "global_window" | "unit":
             data.take(1)
             return None
         case "null":

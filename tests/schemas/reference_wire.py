@@ -10,8 +10,8 @@ class WireError(Exception):
 
 
 class Bytes:
-    """A cursor over one value's bytes. ``odd`` gets what is as Flink writes it and no Arrow column holds: "text" and
-    "time", of which something is returned all the same."""
+    """A cursor over one value's bytes. ``odd`` gets what is as Flink writes it and no Arrow column holds: "text",
+    "time" and "null", of which something is returned all the same."""
 
     def __init__(self, raw: bytes, odd: list[str] | None = None) -> None:
         self.raw, self.pos, self.odd = raw, 0, odd if odd is not None else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from statelift.schemas import types as t
@@ -347,12 +348,20 @@ def test_half_a_surrogate_pair_is_refused_by_name(raw: str) -> None:
         Codec(compile_type(S("string"))).decode_column(column)
 
 
-@pytest.mark.parametrize(("name", "raw"), [("null", b"\0"), ("tuple0", b"\0\x2a"), ("void", b"\1")])
+@pytest.mark.parametrize(
+    ("name", "raw"),
+    [("null", b"\0"), ("tuple0", b"\0\x2a"), ("unit", b"\0\0"), ("global_window", b"\0\0"), ("void", b"\1")],
+)
 def test_a_map_value_without_content_is_the_one_that_there_is(name: t.ScalarName, raw: bytes) -> None:
-    """``NullValue`` and ``Tuple0`` have one value each; of ``Void`` there is none."""
+    """``NullValue``, ``Tuple0``, ``Unit`` and ``GlobalWindow`` have one value each, and a null beside it is left out;
+    of ``Void`` there is none."""
     codec = Codec(compile_map_value(S(name)))
     assert codec.encode(pa.nulls(1)).to_pylist() == [raw]
-    assert codec.decode_column(pa.array([raw, b"\1"], pa.large_binary())).null_count == 2
+    both = np.frombuffer(raw + b"\1", np.uint8)
+    ends = np.array([len(raw), len(raw) + 1])
+    array, _, undecoded = codec.decode_most(both, ends - [len(raw), 1], ends)
+    assert array.null_count == 2
+    assert undecoded.mask.tolist() == [False, name != "void"]
 
 
 #: A row of two fields: the null bits, an INT, and what points at the bytes of a RAW, which begin at 24.

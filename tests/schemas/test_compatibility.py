@@ -18,6 +18,7 @@ from statelift.schemas.snapshots import (
     LogicalType,
     PojoField,
     PojoSnapshot,
+    ScalaEnumSnapshot,
     SerializerSnapshot,
     SimpleSnapshot,
     SortedMapSnapshot,
@@ -304,6 +305,39 @@ def test_a_map_state_in_rocksdb_migrates_values_where_keys_stay(
 ) -> None:
     """``RocksDBKeyedStateBackend.checkMapStateKeySchemaCompatibility``: keys as is, or no migration."""
     assert both(judged(written, wanted, role="map")) == (expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("written", "wanted", "version", "expected"),
+    [
+        ({"A": 0, "B": 1}, {"A": 0, "B": 1}, "1.20", AS_IS),
+        ({"A": 0}, {"A": 0, "B": 1}, "1.20", AS_IS),
+        ({"A": 0, "B": 1}, {"A": 0}, "1.20", INCOMPATIBLE),
+        ({"A": 0, "B": 1}, {"A": 0, "C": 1}, "1.20", INCOMPATIBLE),
+        (
+            {"A": 0, "B": 7},
+            {"A": 0, "B": 7},
+            "1.20",
+            INCOMPATIBLE,
+        ),  # the restore fails: IndexOutOfBoundsException
+        ({"A": 1, "B": 2}, {"A": 1, "B": 2}, "1.20", INCOMPATIBLE),
+        ({"A": 0, "B": 7}, {"A": 0, "B": 7}, "1.18", AS_IS),
+    ],
+)
+def test_values_of_an_enumeration_are_ids(
+    written: dict[str, int], wanted: dict[str, int], version: str, expected: Compatibility
+) -> None:
+    """``ScalaEnumSerializerSnapshot``: since 1.19 it takes the ids for places among the values."""
+    old, new = (
+        ScalaEnumSnapshot(
+            class_name=FLINK + "api.scala.typeutils.ScalaEnumSerializerSnapshot",
+            version=3,
+            enumeration_class="E$",
+            enum_constants=tuple(values.items()),
+        )
+        for values in (written, wanted)
+    )
+    assert both(compatibility(old, new, flink_version=version)) == (expected, expected)
 
 
 @pytest.mark.parametrize(

@@ -178,6 +178,11 @@ def test_a_null_hashes_to_zero() -> None:
         (t.ListType(element=INT, flavour="array"), "an array hashes by its identity"),
         (t.RowType(fields=fields(tuple_of(INT, BYTES))), "an array hashes by its identity"),
         (t.TupleType(class_name="com.acme.Case", fields=fields(INT)), "com.acme.Case is its own"),
+        (
+            t.ListType(element=INT, element_flag="is_present"),
+            "a collection of Scala hashes in a way of its own",
+        ),
+        (t.EnumType(class_name="com.acme.Color", constants=("RED",)), "hashes by its identity"),
         (t.OpaqueType(class_name="com.acme.Blob", reason="Kryo"), "opaque"),
     ],
 )
@@ -186,6 +191,15 @@ def test_what_has_no_hash_says_why(node: t.DataType, reason: str) -> None:
     assert said is not None
     assert reason in said
     assert java_hash(pa.array([], pa.null()), node) is None
+
+
+def test_values_of_a_scala_enumeration_hash_as_their_ids() -> None:
+    """``Enumeration$Value.hashCode``."""
+    node = t.EnumType(class_name="com.acme.Status$", constants=("Open", "#1", "Sent"))
+    names = pa.array(["Sent", "Open", None]).dictionary_encode()
+    hashes = java_hash(names, node)
+    assert hashes is not None
+    assert hashes.tolist() == [2, 0, 0]
 
 
 def test_arrays_are_stable_below_a_row() -> None:

@@ -34,7 +34,7 @@ _SCALARS = (
     "boolean", "byte", "short", "int", "long", "float", "double", "char", "string", "string_value", "void",
     "null", "date", "sql_date", "sql_time", "sql_timestamp", "instant", "local_date", "local_time",
     "local_date_time", "big_integer", "big_decimal", "bytes", "window", "global_window", "count_window",
-    "string_data", "flipped_long", "tuple0",
+    "string_data", "flipped_long", "tuple0", "unit", "nothing",
 )  # fmt: skip
 _BINARY = ("boolean", "byte", "short", "int", "long", "float", "double", "days", "string_data", "bytes")
 
@@ -51,12 +51,19 @@ def _pojo(name: str, nodes: list[t.DataType]) -> t.DataType:
 def _nest(of: st.SearchStrategy[t.DataType]) -> st.SearchStrategy[t.DataType]:
     several = st.lists(of, min_size=1, max_size=4)
     names = st.sampled_from(["com.acme.A", "com.acme.Outer$Inner", "Süß"])
-    plain = of.filter(lambda node: not isinstance(node, t.NullableType))
+    plain = of.filter(lambda node: not isinstance(node, t.NullableType) and str(node) not in t.ONE_VALUE)
     return st.one_of(
         several.map(
             lambda nodes: t.TupleType(class_name=f"{t.JAVA_TUPLE}{len(nodes)}", fields=_numbered(nodes))
         ),
-        st.builds(lambda name, nodes: t.TupleType(class_name=name, fields=_numbered(nodes)), names, several),
+        st.builds(
+            lambda name, nodes, scala: t.TupleType(
+                class_name=name, fields=_numbered(nodes), case_class=scala
+            ),
+            names,
+            several,
+            st.booleans(),
+        ),
         st.builds(_pojo, names, st.lists(of, max_size=6)),
         several.map(lambda nodes: t.RowType(fields=_numbered(nodes))),
         of.map(lambda node: t.ListType(element=node)),
@@ -132,6 +139,27 @@ def test_void_is_a_namespace_by_itself_and_in_a_timer_and_a_value_elsewhere() ->
 
 
 @pytest.mark.parametrize(
+    ("text", "snapshot", "outer"),
+    [
+        (
+            "case_class com.acme.Item {f0: string, f1: int}",
+            "ScalaCaseClassSerializerSnapshot",
+            "com.acme.Item",
+        ),
+        ("case_class com.acme.Empty {}", "ScalaCaseClassSerializerSnapshot", "com.acme.Empty"),
+        ("tuple scala.Tuple2 {f0: string, f1: int}", "ScalaCaseClassSerializerSnapshot", "scala.Tuple2"),
+        ("tuple com.acme.T {f0: string, f1: int}", "TupleSerializerSnapshot", "com.acme.T"),
+    ],
+)
+def test_case_classes_have_a_serializer_of_their_own(text: str, snapshot: str, outer: str) -> None:
+    """Of tuples too: that is what ``createTypeInformation[(String, Int)]`` of Flink 1.20 makes."""
+    made = snapshot_of(parse_type(text))
+    assert isinstance(made, CompositeSnapshot)
+    assert made.class_name.rpartition(".")[2] == snapshot
+    assert made.outer == outer
+
+
+@pytest.mark.parametrize(
     ("text", "version", "reason"),
     [
         ("set<string>", "1.20", "its serializer exists since Flink 2.0"),
@@ -167,7 +195,6 @@ LOST = {
     "ttl-aware-serializer-(string|ttl)-value": "a wrapper that adds no bytes",
     "dewey-number-serializer": "laid out as an array of ints",
     "linked-list-serializer": "without a mask, before Flink 1.15, laid out as a list",
-    "scala-case-class-serializer": "laid out as a tuple",
 }  # fmt: skip
 #: What cannot be made, and why.
 REFUSED = {

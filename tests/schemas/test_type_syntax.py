@@ -39,6 +39,10 @@ MEANT: dict[str, t.DataType] = {
     "enum a.E$Color {RED, GREEN}": t.EnumType(class_name="a.E$Color", constants=("RED", "GREEN")),
     "tuple<string, int>": t.TupleType(class_name=TUPLE + "2", fields=fields(f0=STRING, f1=INT)),
     "tuple a.T {x: int}": t.TupleType(class_name="a.T", fields=fields(x=INT)),
+    "case_class a.C {f0: int}": t.TupleType(class_name="a.C", fields=fields(f0=INT), case_class=True),
+    "tuple scala.Tuple1 {f0: int}": t.TupleType(
+        class_name="scala.Tuple1", fields=fields(f0=INT), case_class=True
+    ),
     "row {a: int}": t.RowType(fields=fields(a=INT)),
     "row[supports_row_kind=false]<int, long>": t.RowType(
         fields=fields(f0=INT, f1=LONG), supports_row_kind=False

@@ -82,7 +82,7 @@ def _scalars(name: str, values: pa.Array) -> list[Json]:
             | "boolean_value" | "long_value" | "string_value" | "string_data"
         ):  # fmt: skip
             return values.to_pylist()
-        case "void" | "null" | "tuple0" | "global_window":
+        case "void" | "null" | "tuple0" | "global_window" | "unit" | "nothing":
             return [None] * len(values)
         case "float" | "double" | "double_value":
             return [None if one is None else _double(one) for one in values.to_pylist()]

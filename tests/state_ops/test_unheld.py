@@ -196,12 +196,12 @@ def test_a_far_time_in_a_key_says_what_reads_it(tmp_path: Path) -> None:
 
 
 def test_a_whole_select_writes_map_values_without_content_as_flink_does(tmp_path: Path) -> None:
-    """``NullValue`` behind the flag 0; one that is a null, behind the flag 1, stays so where it is not new."""
+    """``NullValue`` behind the flag 0; one that is a null, behind the flag 1, is not decoded, and stays so."""
     value = build.map_of(STRING, build.scalar("NullValue"))
     held = {ONE + AB: b"\0", TWO + AB: b"\1"}
     source = savepoint(tmp_path / "source", LONG, Made(name="m", value=value, entries=held, kind="MAP"))
-    query = f"""SELECT key, map_key, value FROM "{UID}"."m"
-        UNION ALL SELECT 9, 'new', NULL FROM "{UID}"."m" WHERE key = 1"""
+    query = f"""SELECT key, map_key, value, undecoded FROM "{UID}"."m"
+        UNION ALL SELECT 9, 'new', NULL, NULL FROM "{UID}"."m" WHERE key = 1"""
     lift(source, tmp_path / "out", one_state(UID, "m", select=query))
     before, after = (entries(opened(url))[UID, "m"] for url in (source, tmp_path / "out"))
     [new] = after.keys() - before.keys()

@@ -36,7 +36,7 @@ final class KeyCases {
 
     private KeyCases() {}
 
-    static List<TypesJob.KeyedOperator> all() {
+    static List<TypesFamily.KeyedOperator> all() {
         Timestamp stamp = new Timestamp(-1);
         stamp.setNanos(999_999_999);
         RowDataSerializer rows = new RowDataSerializer(TableCases.KEY);
@@ -86,13 +86,13 @@ final class KeyCases {
     }
 
     @SafeVarargs
-    private static <K> TypesJob.KeyedOperator by(String name, TypeInformation<K> type, K... keys) {
+    private static <K> TypesFamily.KeyedOperator by(String name, TypeInformation<K> type, K... keys) {
         return shown(name, type, key -> key, keys);
     }
 
     @SafeVarargs
     @SuppressWarnings("unchecked")
-    private static <K> TypesJob.KeyedOperator shown(
+    static <K> TypesFamily.KeyedOperator shown(
             String name, TypeInformation<K> type, Function<K, Object> shown, K... keys) {
         Map<Integer, Object> counts = new LinkedHashMap<>();
         Map<Integer, Object> maps = new LinkedHashMap<>();
@@ -100,10 +100,10 @@ final class KeyCases {
             counts.put(i, i);
             maps.put(i, Map.of("m" + i, i, "", -i));
         }
-        List<TypesJob.Held> states = List.of(
-                new TypesJob.Held(new ValueStateDescriptor<>("count", Types.INT), counts, v -> v),
-                new TypesJob.Held(new MapStateDescriptor<>("map", Types.STRING, Types.INT), maps, v -> v));
-        return new TypesJob.KeyedOperator(
+        List<TypesFamily.Held> states = List.of(
+                new TypesFamily.Held(new ValueStateDescriptor<>("count", Types.INT), counts, v -> v),
+                new TypesFamily.Held(new MapStateDescriptor<>("map", Types.STRING, Types.INT), maps, v -> v));
+        return new TypesFamily.KeyedOperator(
                 "by-" + name, type, Arrays.asList(keys), (Function<Object, Object>) (Function<?, ?>) shown, true, states);
     }
 }

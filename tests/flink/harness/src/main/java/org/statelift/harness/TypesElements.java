@@ -16,20 +16,22 @@ import org.apache.flink.streaming.api.functions.ProcessFunction;
 import org.apache.flink.streaming.api.operators.ProcessOperator;
 import org.apache.flink.util.Collector;
 
-/** Operator states of every type: a list, to split, and a broadcast map. Every subtask holds all values. */
+/** Operator states of the types of a family: a list, to split, and a broadcast map. Every subtask holds all values. */
 final class TypesElements extends ProcessFunction<Event, Void> implements CheckpointedFunction {
 
     static final String UID = "elements";
 
+    private final String family;
     private final String record;
     private transient Wanted wanted;
 
-    private TypesElements(String record) {
+    private TypesElements(String family, String record) {
+        this.family = family;
         this.record = record;
     }
 
-    static void build(DataStream<Event> events, String record) {
-        events.transform(UID, Types.VOID, new Operator(new TypesElements(record))).uid(UID);
+    static void build(DataStream<Event> events, String family, String record) {
+        events.transform(UID, Types.VOID, new Operator(new TypesElements(family, record))).uid(UID);
     }
 
     /** Tells the serializers under its own id. */
@@ -48,12 +50,6 @@ final class TypesElements extends ProcessFunction<Event, Void> implements Checkp
         }
     }
 
-    private static List<TypeCase<?>> cases() {
-        return TypesJob.CASES.stream()
-                .filter(one -> !one.values().isEmpty() && !TypesJob.UNNAMED.contains(one.name()))
-                .toList();
-    }
-
     private static String list(TypeCase<?> one) {
         return "list-" + one.name();
     }
@@ -62,8 +58,8 @@ final class TypesElements extends ProcessFunction<Event, Void> implements Checkp
         return "broadcast-" + one.name();
     }
 
-    static void expect(Contents contents, int parallelism) {
-        for (TypeCase<?> one : cases()) {
+    static void expect(List<TypeCase<?>> cases, Contents contents, int parallelism) {
+        for (TypeCase<?> one : cases) {
             for (int subtask = 0; subtask < parallelism; subtask++) {
                 for (int i = 0; i < one.values().size(); i++) {
                     Object shown = one.show(one.values().get(i));
@@ -78,7 +74,7 @@ final class TypesElements extends ProcessFunction<Event, Void> implements Checkp
     public void initializeState(FunctionInitializationContext context) throws Exception {
         int subtask = getRuntimeContext().getTaskInfo().getIndexOfThisSubtask();
         wanted = new Wanted(UID, null);
-        for (TypeCase<?> one : cases()) {
+        for (TypeCase<?> one : TypesFamily.built(family).elements()) {
             state(context, one, subtask);
         }
     }

@@ -1,258 +1,47 @@
 package org.statelift.harness;
 
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.function.Function;
-import java.util.stream.Collectors;
-import org.apache.flink.api.common.eventtime.WatermarkStrategy;
-import org.apache.flink.api.common.functions.OpenContext;
-import org.apache.flink.api.common.state.ListState;
-import org.apache.flink.api.common.state.ListStateDescriptor;
-import org.apache.flink.api.common.state.MapState;
-import org.apache.flink.api.common.state.MapStateDescriptor;
-import org.apache.flink.api.common.state.State;
-import org.apache.flink.api.common.state.StateDescriptor;
-import org.apache.flink.api.common.state.StateTtlConfig;
-import org.apache.flink.api.common.state.ValueState;
-import org.apache.flink.api.common.state.ValueStateDescriptor;
-import org.apache.flink.api.common.typeinfo.TypeInformation;
-import org.apache.flink.api.common.typeinfo.Types;
-import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.streaming.api.datastream.DataStream;
-import org.apache.flink.streaming.api.datastream.KeyedStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
-import org.apache.flink.util.Collector;
 import org.example.lab.T;
 
-/**
- * State of every type: value, list and map states, map states by keys of the type, with and without TTL, operator
- * and broadcast states; keys and timers of every type that can be a key; session windows. Each state of each key is
- * written once.
- */
-final class TypesJob implements Family {
+/** State of every type of Flink's Java API, operators keyed by every type that can be a key, and session windows. */
+final class TypesJob extends TypesFamily {
 
-    private static final long TIMERS = 4_000_000_000_000L; // far ahead of every watermark of a write
-
-    /** Types whose serializers write null: in a canonical savepoint the heap has them write a map's null values. */
-    private static final Set<String> STORES_NULL = Set.of(
-            "string", "big_integer", "big_decimal", "date", "sql_date", "sql_time", "instant", "local_date",
-            "local_time", "local_date_time", "pojo", "record");
-
-    /** Types of values whose end no snapshot of the heap tells: what comes behind them is not read. */
-    static final List<String> UNNAMED = List.of("other_subclass", "kryo_class", "kryo_order");
-
-    private static final List<String> WITH_TTL =
-            List.of("long", "string", "tuple", "row", "pojo", "list", "either", "avro_generic", "row_data");
-
-    static final List<TypeCase<?>> CASES = new ArrayList<>();
-    private static final Map<String, KeyedOperator> OPERATORS = new LinkedHashMap<>();
+    private static final List<TypeCase<?>> CASES = new ArrayList<>();
+    private static final Choice CHOICE = new Choice(
+            Set.of(
+                    "string", "big_integer", "big_decimal", "date", "sql_date", "sql_time", "instant", "local_date",
+                    "local_time", "local_date_time", "pojo", "record"),
+            List.of("other_subclass", "kryo_class", "kryo_order"),
+            List.of("long", "string", "tuple", "row", "pojo", "list", "either", "avro_generic", "row_data"));
 
     static {
         CASES.addAll(CoreCases.all());
         CASES.addAll(CompositeCases.all());
         CASES.addAll(AvroCases.all());
         CASES.addAll(TableCases.all());
-        List<KeyedOperator> all = new ArrayList<>(
-                List.of(values(), lists(), maps(), byKey(), withTtl(), unnamed(), unheld()));
-        all.addAll(KeyCases.all());
-        all.forEach(operator -> OPERATORS.put(operator.uid, operator));
     }
 
-    /** A state, what it holds for the n-th key of its operator, and what the JSON of that is made of. */
-    record Held(StateDescriptor<?, ?> state, Map<Integer, Object> contents, Function<Object, Object> shown) {}
-
-    record KeyedOperator(
-            String uid, TypeInformation<?> keyType, List<?> keys, Function<Object, Object> shownKey, boolean timers,
-            List<Held> states) {
-
-        /** What the JSON of a state's content, or of a key (state null), is made of. */
-        static Object shown(String uid, String state, Object value) {
-            KeyedOperator operator = OPERATORS.get(uid);
-            if (state == null) {
-                return operator.shownKey.apply(value);
-            }
-            return operator.states.stream()
-                    .filter(held -> held.state.getName().equals(state))
-                    .findFirst()
-                    .orElseThrow()
-                    .shown
-                    .apply(value);
-        }
+    TypesJob() {
+        super(CASES, UnheldCases.all(), CHOICE, KeyCases.all());
     }
-
-    // ---- what is in the states
-
-    private static KeyedOperator byText(String uid, List<Held> states) {
-        int keys = states.stream().flatMap(held -> held.contents.keySet().stream()).max(Integer::compare).get() + 1;
-        List<String> names = java.util.stream.IntStream.range(0, keys).mapToObj(i -> "k" + i).toList();
-        return new KeyedOperator(uid, Types.STRING, names, key -> key, false, states);
-    }
-
-    private static Held value(TypeCase<?> one) {
-        Map<Integer, Object> contents = new LinkedHashMap<>();
-        one.values().forEach(value -> contents.put(contents.size(), value));
-        return new Held(one.value(one.name()), contents, one::show);
-    }
-
-    /** All values in one list, the last one alone in another, and no list. */
-    private static Held list(TypeCase<?> one) {
-        Object last = one.values().get(one.values().size() - 1);
-        return new Held(
-                one.list(one.name()),
-                Map.of(0, new ArrayList<>(one.values()), 1, List.of(last)),
-                list -> stream((Iterable<?>) list).map(one::show).collect(Collectors.toList()));
-    }
-
-    private static java.util.stream.Stream<?> stream(Iterable<?> elements) {
-        return java.util.stream.StreamSupport.stream(elements.spliterator(), false);
-    }
-
-    /** The values by their numbers, and a null where the heap backend can write one. */
-    private static Held map(TypeCase<?> one) {
-        Map<String, Object> all = new LinkedHashMap<>();
-        one.values().forEach(value -> all.put(Integer.toString(all.size()), value));
-        Map<String, Object> nulls = new LinkedHashMap<>(Map.of("there", one.values().get(0)));
-        if (STORES_NULL.contains(one.name())) {
-            nulls.put("null", null);
-        }
-        return new Held(one.map(one.name()), Map.of(0, all, 1, nulls), map -> shownMap((Map<?, ?>) map, k -> k, one::show));
-    }
-
-    private static Held mapBy(TypeCase<?> one) {
-        Map<Object, Integer> numbers = new LinkedHashMap<>();
-        one.values().forEach(value -> numbers.put(value, numbers.size()));
-        return new Held(one.mapBy(one.name()), Map.of(0, numbers), map -> shownMap((Map<?, ?>) map, one::show, v -> v));
-    }
-
-    private static Map<Object, Object> shownMap(Map<?, ?> map, Function<Object, Object> key, Function<Object, Object> value) {
-        Map<Object, Object> shown = new LinkedHashMap<>();
-        map.forEach((k, v) -> shown.put(key.apply(k), value.apply(v)));
-        return shown;
-    }
-
-    private static KeyedOperator values() {
-        return byText("values", with(TypesJob::value));
-    }
-
-    private static KeyedOperator lists() {
-        // A list of what takes no bytes is lost in Flink.
-        return byText("lists", with(one -> one.name().equals("null_value") ? value(one) : list(one)));
-    }
-
-    private static KeyedOperator maps() {
-        return byText("maps", with(TypesJob::map));
-    }
-
-    private static List<Held> with(Function<TypeCase<?>, Held> held) {
-        return CASES.stream()
-                .filter(one -> !one.values().isEmpty() && !UNNAMED.contains(one.name()))
-                .map(held)
-                .toList();
-    }
-
-    private static KeyedOperator unnamed() {
-        return byText("unnamed", ofEachKind(CASES, UNNAMED));
-    }
-
-    private static KeyedOperator byKey() {
-        return byText("map-keys", CASES.stream().filter(TypeCase::hashes).map(TypesJob::mapBy).toList());
-    }
-
-    private static KeyedOperator withTtl() {
-        StateTtlConfig ttl = StateTtlConfig.newBuilder(Duration.ofDays(365)).build();
-        List<Held> states = ofEachKind(CASES, WITH_TTL);
-        states.forEach(held -> held.state.enableTimeToLive(ttl));
-        return byText("ttl", states);
-    }
-
-    private static KeyedOperator unheld() {
-        List<TypeCase<?>> cases = UnheldCases.all();
-        return byText("unheld", ofEachKind(cases, cases.stream().map(TypeCase::name).toList()));
-    }
-
-    private static List<Held> ofEachKind(List<TypeCase<?>> cases, List<String> names) {
-        List<Held> states = new ArrayList<>();
-        for (TypeCase<?> one : cases) {
-            if (names.contains(one.name())) {
-                states.add(new Held(one.value("v-" + one.name()), value(one).contents, one::show));
-                states.add(new Held(one.list("l-" + one.name()), list(one).contents, list(one).shown));
-                states.add(new Held(one.map("m-" + one.name()), map(one).contents, map(one).shown));
-            }
-        }
-        return states;
-    }
-
-    // ---- the job and its model
 
     @Override
-    public Script script(JobSpec spec) {
-        List<Event> events = new ArrayList<>();
-        for (KeyedOperator operator : OPERATORS.values()) {
-            for (int i = 0; i < operator.keys.size(); i++) {
-                events.add(new Event(operator.uid, i, 0));
-            }
-        }
+    List<Event> events() {
+        List<Event> events = new ArrayList<>(super.events());
         events.addAll(TypesWindows.events());
-        return new Input(events.size());
-    }
-
-    private record Input(int size) implements Script {
-        @Override
-        public int rounds() {
-            return 1;
-        }
-
-        @Override
-        public int size(int round) {
-            return size;
-        }
-
-        @Override
-        public Event event(int round, int position) {
-            int at = position;
-            for (KeyedOperator operator : OPERATORS.values()) {
-                if (at < operator.keys.size()) {
-                    return new Event(operator.uid, at, round);
-                }
-                at -= operator.keys.size();
-            }
-            return TypesWindows.events().get(at);
-        }
+        return events;
     }
 
     @Override
     public void expect(Contents contents, JobSpec spec, Script script) {
-        for (KeyedOperator operator : OPERATORS.values()) {
-            for (int i = 0; i < operator.keys.size(); i++) {
-                Object key = shownKey(operator, operator.keys.get(i));
-                for (Held held : operator.states) {
-                    Object content = held.contents.get(i);
-                    if (content != null) {
-                        String kind = held.state.getType().name().toLowerCase();
-                        contents.keyed(operator.uid, held.state.getName(), kind, key, held.shown.apply(content));
-                    }
-                }
-                if (operator.timers) {
-                    contents.timer(operator.uid, "timers", "user-timers/event", key, TIMERS + i);
-                    contents.timer(operator.uid, "timers", "user-timers/processing", key, TIMERS + i);
-                }
-            }
-        }
-        TypesElements.expect(contents, spec.parallelism);
+        super.expect(contents, spec, script);
         TypesWindows.expect(contents);
-        ScriptSource.expect(contents, script.rounds());
-    }
-
-    private static Object shownKey(KeyedOperator operator, Object key) {
-        Object shown = operator.shownKey.apply(key);
-        return shown == key ? key : new Shown(key, Json.value(shown));
     }
 
     @Override
@@ -261,90 +50,12 @@ final class TypesJob implements Family {
         registered.set(PipelineOptions.SERIALIZATION_CONFIG, List.of(
                 T.Registered.class.getName() + ": {type: pojo}", T.Line.class.getName() + ": {type: kryo}"));
         env.configure(registered);
-        DataStream<Event> events = env.fromSource(
-                        new ScriptSource(run, script),
-                        WatermarkStrategy.<Event>noWatermarks()
-                                .withTimestampAssigner((e, at) -> TypesWindows.time(e)),
-                        "gen",
-                        TypeInformation.of(Event.class))
-                .uid(ScriptSource.UID)
-                .setParallelism(1);
-        String record = script == null ? run : null;
-        for (KeyedOperator operator : OPERATORS.values()) {
-            keyed(events, operator, record);
-        }
-        TypesElements.build(Scenario.of(events, TypesElements.UID), record);
+        super.build(env, spec, run, script);
+    }
+
+    @Override
+    void build(DataStream<Event> events, String record) {
+        super.build(events, record);
         TypesWindows.build(Scenario.of(events, TypesWindows.UID), record);
-    }
-
-    @SuppressWarnings("unchecked")
-    private static void keyed(DataStream<Event> events, KeyedOperator operator, String record) {
-        String uid = operator.uid;
-        KeySelector<Event, Object> selector = e -> OPERATORS.get(e.kind).keys.get(e.index);
-        KeyedStream<Event, Object> keyed =
-                Scenario.of(events, uid).keyBy(selector, (TypeInformation<Object>) operator.keyType);
-        Writing function = new Writing(uid, record);
-        List<StateDescriptor<?, ?>> states = operator.states.stream()
-                .<StateDescriptor<?, ?>>map(Held::state)
-                .collect(Collectors.toCollection(ArrayList::new));
-        (record == null
-                        ? keyed.process(function)
-                        : keyed.transform("dump", Types.VOID, new KeyedDump<>(record, uid, function, states,
-                                (state, value) -> KeyedOperator.shown(uid, state, value))))
-                .uid(uid);
-    }
-
-    /** Writes what the states hold for each key that comes. */
-    private static final class Writing extends KeyedProcessFunction<Object, Event, Void> {
-        private final String uid;
-        private final String record;
-        private transient List<State> states;
-
-        Writing(String uid, String record) {
-            this.uid = uid;
-            this.record = record;
-        }
-
-        @Override
-        public void open(OpenContext context) {
-            states = OPERATORS.get(uid).states.stream().map(held -> state(held.state)).toList();
-        }
-
-        private State state(StateDescriptor<?, ?> descriptor) {
-            if (descriptor instanceof ValueStateDescriptor) {
-                return getRuntimeContext().getState((ValueStateDescriptor<?>) descriptor);
-            } else if (descriptor instanceof ListStateDescriptor) {
-                return getRuntimeContext().getListState((ListStateDescriptor<?>) descriptor);
-            }
-            return getRuntimeContext().getMapState((MapStateDescriptor<?, ?>) descriptor);
-        }
-
-        @Override
-        @SuppressWarnings("unchecked")
-        public void processElement(Event e, Context context, Collector<Void> out) throws Exception {
-            for (int i = 0; i < states.size(); i++) {
-                Object content = OPERATORS.get(uid).states.get(i).contents.get(e.index);
-                if (content == null) {
-                    continue;
-                } else if (states.get(i) instanceof ValueState) {
-                    ((ValueState<Object>) states.get(i)).update(content);
-                } else if (states.get(i) instanceof ListState) {
-                    ((ListState<Object>) states.get(i)).update((List<Object>) content);
-                } else {
-                    ((MapState<Object, Object>) states.get(i)).putAll((Map<Object, Object>) content);
-                }
-            }
-            if (OPERATORS.get(uid).timers) {
-                context.timerService().registerEventTimeTimer(TIMERS + e.index);
-                context.timerService().registerProcessingTimeTimer(TIMERS + e.index);
-            }
-        }
-
-        @Override
-        public void onTimer(long timestamp, OnTimerContext context, Collector<Void> out) {
-            KeyedOperator operator = OPERATORS.get(uid);
-            Contents.of(record).timer(
-                    uid, "fired", "user-timers/event", shownKey(operator, context.getCurrentKey()), timestamp);
-        }
     }
 }
