@@ -29,7 +29,7 @@ from ..schemas.codec.shapes import compile_delimited, compile_map_value, compile
 from ..schemas.codec.undecoded import Undecoded
 from ..schemas.errors import EncodeError, FormatError, InputError, UnsupportedVersionError, Where
 from ..schemas.hashing import SIZE_BYTES, binary_row_hash, java_hash, key_groups, stability
-from ..schemas.null_forms import has_two_forms
+from ..schemas.key_forms import has_two_forms
 from ..schemas.subclasses import has_many_forms, may_be_undecoded
 from .not_decoded import UNDECODED
 
@@ -297,7 +297,7 @@ class KeyedTable:
             yield "map_key", self.type.map_key
 
     def has_two_forms(self, rows: pa.RecordBatch) -> npt.NDArray[np.bool_]:
-        """Which rows have a null in their key that may stand there in two forms."""
+        """Which rows have a part in their key that may stand there in two forms."""
         found = np.zeros(len(rows), np.bool_)
         for name, node in self.key_parts():
             found |= has_two_forms(self._column(rows, name), node)
@@ -361,11 +361,8 @@ def _split_ttl(values: pa.Array) -> tuple[pa.Array, pa.Array]:
 
 
 def _part(structs: pa.StructArray, name: str) -> pa.Array:
-    """A field, null where the struct is."""
-    part = structs.field(name)
-    if not structs.null_count or pa.types.is_null(part.type):
-        return part
-    return pa.compute.if_else(structs.is_valid(), part, pa.scalar(None, part.type))
+    """A field, null where the struct is. (``if_else`` would lose the dictionaries of structs that are all null.)"""
+    return structs.flatten()[structs.type.get_field_index(name)]
 
 
 def _join_ttl(value: pa.Array, stamp: pa.Array) -> pa.Array:

@@ -23,19 +23,23 @@ ROWS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["value", "list", "map"])
-def test_only_the_rows_of_unknown_classes_are_bytes(kind: str) -> None:
-    table = KeyedTable(
+def table_of(kind: str, value: str) -> KeyedTable:
+    return KeyedTable(
         KeyedStateType(
             name="s",
             kind=kind,
             key=t.scalar("string"),
             namespace=t.scalar("void"),
             map_key=t.scalar("int") if kind == "map" else None,
-            value=parse_type(f"ttl<{BASE}>"),
+            value=parse_type(value),
         ),
         128,
     )
+
+
+@pytest.mark.parametrize("kind", ["value", "list", "map"])
+def test_only_the_rows_of_unknown_classes_are_bytes(kind: str) -> None:
+    table = table_of(kind, f"ttl<{BASE}>")
     keys = [b"\0\2" + letter + b"\0" + (bytes(4) if kind == "map" else b"") for letter in (b"a", b"b", b"c")]
     columns = [pa.array(rows, pa.large_binary()) for rows in (keys, ROWS[kind])]
     rows = table.decode(EntryBatch.of(np.zeros(3, np.int32), *columns))
@@ -51,3 +55,13 @@ def test_only_the_rows_of_unknown_classes_are_bytes(kind: str) -> None:
     rows = rows.set_column(rows.schema.get_field_index("value"), "value", value)
     rows = rows.set_column(rows.schema.get_field_index("ttl_timestamp"), "ttl_timestamp", stamp)
     assert table.encode_values(rows).to_pylist() == [ROWS[kind][0]] * 3
+
+
+def test_a_column_of_nothing_but_them_is_one_that_arrow_can_read() -> None:
+    """The column of the class has a dictionary, inside of the struct of an Either here."""
+    table = table_of("value", f"ttl<either<{BASE}, long>>")
+    left = STAMP + b"\1" + UNKNOWN[len(STAMP) :]
+    columns = [pa.array([raw], pa.large_binary()) for raw in (b"\0\2a\0", left)]
+    rows = table.decode(EntryBatch.of(np.zeros(1, np.int32), *columns))
+    rows.validate(full=True)
+    assert (rows["value"].to_pylist(), rows["undecoded"].to_pylist()) == ([None], [left])
