@@ -15,6 +15,7 @@ from . import types as t
 from .codec.program import has_two_nulls
 from .codec.scalars import VARIABLE, WIDE
 from .codec.shapes import compile_type
+from .key_forms import is_big
 from .tree import rebuilt
 
 _COMPACT_TIMESTAMP = 3
@@ -90,8 +91,11 @@ def _may_be_undecoded(node: t.DataType, wide_times: bool) -> bool:
 
 
 def has_many_forms(node: t.DataType) -> bool:
-    """Whether equal values may be other bytes: decoded Kryo values, and RAW in SQL rows, where a null has two forms."""
+    """Whether equal values may be other bytes: decoded Kryo values, RAW in SQL rows, where a null has two forms, and
+    big numbers."""
     match node:
+        case t.Scalar():
+            return is_big(node)
         case t.KryoType():
             return node.shape is not None
         case t.RowDataType() | t.ArrayDataType() | t.MapDataType():

@@ -19,7 +19,7 @@ from ..schemas.codec.codec import Codec
 from ..schemas.codec.shapes import compile_type
 from ..schemas.errors import EncodeError, NameNotFoundError, StateliftError, Where
 from ..schemas.hashing import may_have_names, stability
-from ..schemas.null_forms import has_two_forms
+from ..schemas.key_forms import has_two_forms
 from .snapshot import Operator
 from .states import KeyedState
 

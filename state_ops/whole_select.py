@@ -18,7 +18,7 @@ from ..io.metadata import KeyGroupRange
 from ..schemas.codec.undecoded import TODO, text
 from ..schemas.errors import EncodeError, PlanError, StateliftError, Where
 from ..schemas.hashing import may_have_names, stability
-from ..schemas.null_forms import may_have_two_forms
+from ..schemas.key_forms import may_have_two_forms
 from .digest import Digest
 from .entry_database import EntryDatabase, entry_batch
 from .job import OperatorWork
@@ -31,7 +31,9 @@ from .states import KeyedState
 from .values import json_rows
 
 _SAMPLES = 5
-_TWO_FORMS = "Flink writes in two forms (a DECIMAL of over 18 digits, a TIMESTAMP of over 3)"
+_TWO_FORMS = (
+    "Flink writes in two forms (a null DECIMAL of over 18 digits or TIMESTAMP of over 3; BigInteger 0, 1, 10)"
+)
 
 
 @dataclass(slots=True)
@@ -57,7 +59,7 @@ class _Select:
 
     @property
     def doubtful(self) -> str:
-        """The table of entries after whose keys have a null that has two forms in bytes."""
+        """The table of entries after whose keys have a part that has two forms in bytes."""
         return f"{self.after}_doubtful"
 
     @property
@@ -231,7 +233,7 @@ class WholeSelects:
             " LIMIT 1"
         ):
             raise PlanError(
-                f"the select gives a new key with a null that {_TWO_FORMS}",
+                f"the select gives a new key with a part that {_TWO_FORMS}",
                 where=Where(key_group=key_group), todo="leave it out",
             )  # fmt: skip
 
@@ -309,7 +311,7 @@ def _check_written_so(state: KeyedState, before: EntryBatch, rows: pa.RecordBatc
     others = np.flatnonzero(~np.asarray(pc.equal(again, before.keys.to_arrow(clear_flag=True))))
     if len(others):
         raise PlanError(
-            f"a key of the state has a null that {_TWO_FORMS}",
+            f"a key of the state has a part that {_TWO_FORMS}",
             where=Where(
                 operator=state.operator.label,
                 state=state.name,

@@ -51,8 +51,10 @@ bytes as a whole. Where nothing says how long a value is (the heap's own format,
 class cannot be stepped over: what follows it in its key group, or its broadcast state, is not read, and said so; texts
 and times can.
 
-Keys of SQL rows with a null DECIMAL of over 18 digits, or TIMESTAMP of over 3, have two forms in Flink, each with a
-hash of its own. They are read, found and changed as they stand; a select that would write such a key anew is refused.
+Some keys have two forms in Flink: SQL rows with a null DECIMAL of over 18 digits, or TIMESTAMP of over 3 (each form
+with a hash of its own), and BigInteger and BigDecimal of 0, 1 and 10 (`BigInteger.ONE` is written as a code, `new
+BigInteger("1")` as its bytes). They are read, found and changed as they stand; a select that would write such a key
+anew is refused.
 """
 
 _INT, _STRING = build.scalar("Int"), build.scalar("String")

@@ -1,5 +1,5 @@
-"""SQL keys with a null that Flink writes in two forms: their key groups are those of their bytes, and no query that
-writes keys anew takes one form for the other."""
+"""Keys with a part that Flink writes in two forms, a null of SQL or a small BigInteger: their key groups are those of
+their bytes, and no query that writes keys anew takes one form for the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from statelift.io.keyed.entries import EntryBatch
 from statelift.io.keyed.state_types import KeyedStateType
 from statelift.schemas import types as t
 from statelift.schemas.errors import PlanError
-from statelift.schemas.null_forms import has_two_forms, may_have_two_forms
+from statelift.schemas.key_forms import has_two_forms, may_have_two_forms
 from statelift.schemas.snapshots import build
 from statelift.schemas.to_snapshot import snapshot_of
 from statelift.schemas.type_syntax import parse_type
@@ -40,6 +40,12 @@ NULL = bytes.fromhex(
     "00000038000400000000000004000000000000007049c2f48d0100000000000028000000000000000000f83f"
     "00000000000000000000000000000000"
 )
+#: A key of List<BigDecimal>, as Flink 1.20.5 wrote it, in key group 0x15 of 128: the last one's unscaled number is a
+#: zero that is not the object BigInteger.ZERO.
+LISTS = parse_type("list<big_decimal>")
+BIG = bytes.fromhex("000000030000000c8000000000000000fffffff2000000030000001100000005000000000e")
+#: The same with BigInteger.ZERO.
+CODED = bytes.fromhex("000000030000000c8000000000000000fffffff20000000300000011000000010000000e")
 LONG = build.scalar("Long")
 ONE, TWO = (i.to_bytes(8, "big") for i in (1, 2))
 
@@ -99,7 +105,7 @@ def test_a_change_of_rows_keeps_the_key_s_bytes(tmp_path: Path, change: dict[str
 def test_a_whole_select_does_not_write_such_a_key_in_another_form(tmp_path: Path) -> None:
     source = made(tmp_path / "source", FULL, NULL)
     with pytest.raises(
-        PlanError, match=r"a key of the state has a null that Flink writes in two forms.*set, where"
+        PlanError, match=r"a key of the state has a part that Flink writes in two forms.*set, where"
     ):
         lift(source, tmp_path / "out", select("*"))
 
@@ -124,7 +130,7 @@ def test_a_whole_select_makes_no_such_key(tmp_path: Path) -> None:
     source = made(tmp_path / "source", FULL)
     lift(source, tmp_path / "same", select("*"))
     nulled = "struct_update(key, f2 := NULL::DECIMAL(20, 2)) AS key, value"
-    with pytest.raises(PlanError, match="gives a new key with a null that Flink writes in two forms"):
+    with pytest.raises(PlanError, match="gives a new key with a part that Flink writes in two forms"):
         lift(source, tmp_path / "out", select(nulled))
 
 
@@ -137,6 +143,8 @@ def test_a_whole_select_makes_no_such_key(tmp_path: Path) -> None:
         ("rowdata {f0: timestamp(3)}", False),
         ("rowdata {f0: rowdata {g: timestamp_ltz(9)}}", True),
         ("tuple<long, rowdata {f0: decimal(38, 0)}>", True),
+        ("tuple<long, list<big_decimal>>", True),
+        ("big_integer", True),
         ("long", False),
     ],
 )
@@ -160,3 +168,62 @@ def test_which_rows_have_such_nulls() -> None:
     ]
     node = parse_type("rowdata {a: rowdata {b: decimal(20, 2)}, c: int}")
     assert has_two_forms(pa.array(rows, kind), node).tolist() == [True, False, False, False]
+
+
+def of_bigs(folder: Path, *keys: bytes) -> Path:
+    values = dict(zip(keys, (ONE, TWO), strict=False))
+    return savepoint(folder, snapshot_of(LISTS), Made(name="sum", value=LONG, entries=values), key_group=0x15)
+
+
+@pytest.mark.parametrize("form", [BIG, CODED])
+@pytest.mark.parametrize("format", ["canonical", "rocksdb"])
+def test_a_zero_is_found_in_either_form(tmp_path: Path, form: bytes, format: str) -> None:
+    lift(of_bigs(tmp_path / "source", form), tmp_path / "out", {}, format=format)
+    snapshot = opened(tmp_path / "out")
+    assert [one for one in verify(snapshot) if one.severity == "fault"] == []
+    operator = snapshot.operator(UID)
+    state = operator.state("sum")
+    assert isinstance(state, KeyedState)
+    key = state.to_arrow()["key"].combine_chunks()
+    assert look_up(operator, [state], key).rows["sum"]["value"].to_pylist() == [1]
+
+
+def test_a_change_of_rows_keeps_the_form_of_a_zero(tmp_path: Path) -> None:
+    lift(
+        of_bigs(tmp_path / "source", BIG), tmp_path / "out", one_state(UID, "sum", set={"value": "value + 5"})
+    )
+    assert [key[1:-1] for key in entries(opened(tmp_path / "out"))[UID, "sum"]] == [BIG]
+
+
+def test_a_whole_select_does_not_write_a_zero_in_another_form(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match=r"a key of the state has a part that Flink writes in two forms"):
+        lift(of_bigs(tmp_path / "source", BIG), tmp_path / "out", select("*"))
+    lift(of_bigs(tmp_path / "coded", CODED), tmp_path / "same", select("*"))
+    other = "list_transform(key, lambda one: struct_update(one, scale := 0)) AS key, value"
+    with pytest.raises(PlanError, match="gives a new key with a part that Flink writes in two forms"):
+        lift(tmp_path / "coded", tmp_path / "new", select(other))
+
+
+def test_which_rows_have_such_numbers() -> None:
+    node = parse_type("tuple<long, list<big_integer>>")
+    kind = pa.struct({"f0": pa.int64(), "f1": pa.list_(pa.binary())})
+    rows = [
+        {"f0": 0, "f1": [b"\2", b"\n"]},
+        {"f0": 1, "f1": []},
+        None,
+        {"f0": 2, "f1": [b"\x0b", b"\1\0"]},
+        {"f0": 3, "f1": [b"\0"]},
+    ]
+    array = pa.array([None, *rows], kind).slice(1)
+    assert has_two_forms(array, node).tolist() == [True, False, False, False, True]
+
+
+def test_a_value_keeps_the_form_of_a_zero_that_is_not_changed(tmp_path: Path) -> None:
+    big = snapshot_of(LISTS)
+    source = savepoint(
+        tmp_path / "source", build.scalar("Long"), Made(name="sum", value=big, entries={ONE: BIG, TWO: CODED})
+    )
+    lift(
+        source, tmp_path / "out", one_state(UID, "sum", set={"value": "list_filter(value, lambda one: true)"})
+    )
+    assert entries(opened(tmp_path / "out")) == entries(opened(source))
