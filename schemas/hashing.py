@@ -169,8 +169,11 @@ def _row(array: pa.Array, node: t.RowType) -> Hashes:
 def _row_data(array: pa.Array, node: t.RowDataType) -> Hashes:
     """``BinaryRowData.hashCode``, of the bytes that Flink's ``BinaryRowWriter`` gives the row."""
     program = compile_type(node, wide_times=_has_parts(array.type, node))
-    data, offsets = binary_parts(Codec(program).encode(array, "key"))
-    return binary_row_hash(data, offsets[:-1] + SIZE_BYTES, offsets[1:])
+    there = np.flatnonzero(array.is_valid())
+    data, offsets = binary_parts(Codec(program).encode(array.take(pa.array(there)), "key"))
+    hashes = np.zeros(len(array), np.int32)
+    hashes[there] = binary_row_hash(data, offsets[:-1] + SIZE_BYTES, offsets[1:])
+    return hashes
 
 
 def _has_parts(kind: pa.DataType, node: t.DataType) -> bool:

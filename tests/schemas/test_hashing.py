@@ -162,6 +162,20 @@ def test_sql_keys_are_hashed_by_the_bytes_of_their_row() -> None:
     assert hash_of({"__kind": 0, "f0": 77, "f1": "hello world"}, node) == -433607030
 
 
+def test_a_null_sql_row_in_a_row() -> None:
+    """As Flink 2.0.2 placed ``Row.of(null, BigInteger.valueOf(-1), List.of('\\u7fff'))`` among 128 key groups."""
+    node = parse_type("row {f0: rowdata {f0: millis_of_day}, f1: big_integer, f2: list<char>}")
+    rows = [
+        {"__kind": 0, "f0": inner, "f1": b"\xff", "f2": [32767]}
+        for inner in (None, {"__kind": 0, "f0": dt.time(1)}, None)
+    ]
+    hashes = java_hash(pa.array(rows, shapes.compile_type(node).shape.arrow_type), node)
+    assert hashes is not None
+    groups = key_groups(hashes, 128)
+    assert groups[[0, 2]].tolist() == [120, 120]
+    assert hashes[1] == java_hash(pa.array(rows[1:2], shapes.compile_type(node).shape.arrow_type), node)
+
+
 def test_a_null_hashes_to_zero() -> None:
     hashes = java_hash(pa.array(["a", None]), STRING)
     assert hashes is not None
