@@ -20,7 +20,7 @@ from ..schemas.codec.columns import binary_parts
 from ..schemas.codec.program import NullShape
 from ..schemas.codec.run import run_decode
 from ..schemas.codec.shapes import Builder, compile_type
-from ..schemas.codec.undecoded import TODO, Undecoded, class_at, text
+from ..schemas.codec.undecoded import KRYO_TODO, TODO, Undecoded, class_at, text
 from ..schemas.errors import FormatError, UnexpectedEndError, UnsupportedVersionError, Where
 from ..schemas.from_snapshot import TypeRules
 from ..schemas.snapshots import SerializerSnapshot
@@ -126,8 +126,10 @@ class OperatorBackend:
         opaque = t.opaque_in(key) or t.opaque_in(state.value)
         spans = self.raw_elements(state.name)
         if opaque is not None and len(spans):
-            raise FormatError(
-                f"a broadcast state of {opaque.class_name} cannot be cut into entries: {opaque.reason}"
+            raise UnsupportedVersionError(
+                f"a broadcast state of {opaque.class_name} cannot be cut into entries: {opaque.reason}",
+                where=self._where(state),
+                todo=KRYO_TODO,
             )
         keys, values = self._broadcast_parts(state, spans)
         named = {"map_key": self._decoded(state, key, keys, exact=True)}

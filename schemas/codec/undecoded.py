@@ -20,10 +20,10 @@ FAR_TIMES_TODO = "wide_times (--wide-times, in a plan wide_times: true) gives su
 SUBCLASS_TODO = (
     "declare which class it extends, and its fields or that it is opaque (--types, in a plan types:)"
 )
-_KRYO_TODO = "declare what is in it (--types, in a plan types:)"
+KRYO_TODO = "declare what is in it (--types, in a plan types:)"
 #: What reads such values after all, by reason.
 TODO = {
-    ops.FAR_TIME: FAR_TIMES_TODO, ops.SUBCLASS: SUBCLASS_TODO, ops.BAD_KRYO: _KRYO_TODO, ops.KRYO_SHAPE: _KRYO_TODO,
+    ops.FAR_TIME: FAR_TIMES_TODO, ops.SUBCLASS: SUBCLASS_TODO, ops.BAD_KRYO: KRYO_TODO, ops.KRYO_SHAPE: KRYO_TODO,
 }  # fmt: skip
 
 _MOST_NAMED = 1000

@@ -86,6 +86,16 @@ def test_an_unknown_class_in_a_broadcast_state_is_named_with_its_entry() -> None
     assert e.value.where.offset is not None
 
 
+def test_a_broadcast_state_of_an_unknown_class_is_not_damaged() -> None:
+    """Nobody can say where one of its entries ends."""
+    opaque = t.OpaqueType(class_name="a.X", reason="Kryo without a declared shape")
+    state = OperatorStateType(name="s", kind="broadcast", value=opaque, map_key=LONG)
+    with pytest.raises(
+        UnsupportedVersionError, match=r"of a\.X cannot be cut into entries: Kryo.*state s.*declare"
+    ):
+        backend(state, [bytes(8) + b"\1"]).read(state)
+
+
 def test_a_broadcast_state_without_entries() -> None:
     state = OperatorStateType(name="s", kind="broadcast", value=STRING, map_key=LONG)
     opened = backend(state, [])
