@@ -113,7 +113,7 @@ class Emitter:
             shape = replace(shape, valid=self.slot(1))
             self.code[at:] = [[_FUSED[op], first, shape.valid, null_byte, 0, 0, 0, 0]]
             return shape
-        if single and op == ops.STR and not isinstance(shape, FlagShape):
+        if single and op == ops.STR and isinstance(shape, VarShape):
             self.code[at:] = [[ops.F_STR, first, second, third, null_byte, 0, 0, 0]]
             return shape
         return self.owned(at, shape, padding)

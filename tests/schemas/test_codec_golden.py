@@ -235,6 +235,24 @@ def test_list_state() -> None:
     assert Codec(compile_delimited(S("int"))).decode_column(column).to_pylist() == [[1, 2]]
 
 
+@pytest.mark.parametrize(
+    ("text", "null", "of_null"),
+    [
+        ("nullable<tuple<string>>", "01", "00 00"),
+        ("pojo P {f: tuple<string>}", "02 01", "02 00 00"),
+        ("pojo P {f: tuple<tuple<string>>, n: int}", "02 01 01", "02 00 00 01"),
+        ("map<int, tuple<string>>", "00000001 00000005 01", "00000001 00000005 00 00"),
+        ("array[class_name=a.B]<tuple<string>>", "00000001 00", "00000001 01 00"),
+    ],
+)
+def test_a_null_tuple_is_not_a_tuple_of_a_null_string(text: str, null: str, of_null: str) -> None:
+    codec = Codec(compile_type(parse_type(text)))
+    raw = pa.array([bytes.fromhex(null), bytes.fromhex(of_null)], pa.large_binary())
+    values = codec.decode_column(raw)
+    assert values[0] != values[1]
+    assert codec.encode(values).equals(raw)
+
+
 def test_one_of_the_big_integers_may_be_long_form() -> None:
     codec = Codec(compile_type(S("big_integer")))
     column = pa.array([bytes.fromhex("00000002"), bytes.fromhex("0000000501")], pa.large_binary())
