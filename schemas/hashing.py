@@ -75,6 +75,9 @@ def _unstable(node: t.DataType, in_row: bool) -> str | None:
         case t.RowDataType():
             opaque = t.opaque_in(node)
             return f"{opaque.class_name} is opaque: {opaque.reason}" if opaque else None
+        case t.RowType() if not node.supports_row_kind:
+            reasons = (_unstable(_in_arrays(child), in_row=False) for child in node.children())
+            return next((reason for reason in reasons if reason), None)
         case t.RowType():
             in_row = True
         case t.TupleType():
@@ -93,8 +96,17 @@ def _unstable(node: t.DataType, in_row: bool) -> str | None:
 
 
 def may_have_names(node: t.DataType) -> bool:
-    """Whether there is a ``Row`` in a key: one with named fields hashes by the names, which no snapshot has."""
-    return isinstance(node, t.RowType) or any(map(may_have_names, node.children()))
+    """Whether there is a ``Row`` in a key: one with named fields hashes by the names, which no snapshot has, and one of
+    Flink 1.11, where no row has names, by other rules than those of 1.12."""
+    named = isinstance(node, t.RowType) and node.supports_row_kind
+    return named or any(map(may_have_names, node.children()))
+
+
+def _in_arrays(node: t.DataType) -> t.DataType:
+    """What is in arrays of arrays of it, which ``Arrays.deepHashCode`` looks into; bytes are an array of numbers."""
+    while isinstance(node, t.ListType) and node.flavour == "array":
+        node = node.element
+    return t.scalar("byte") if node == t.scalar("bytes") else node
 
 
 def java_hash(array: pa.Array, node: t.DataType) -> Hashes | None:
@@ -158,12 +170,27 @@ def _uuids(array: pa.Array) -> Hashes:
 
 
 def _row(array: pa.Array, node: t.RowType) -> Hashes:
-    first = 1 if node.supports_row_kind else 0
-    fields = [_deep_hash(array.field(first + i), c) for i, c in enumerate(node.children())]
+    if not node.supports_row_kind:
+        parts = [_array_hash(array.field(i), c) for i, c in enumerate(node.children())]
+        return _fold(parts, len(array), 1)
+    fields = [_deep_hash(array.field(1 + i), c) for i, c in enumerate(node.children())]
     hashes = _fold(fields, len(array), 1)
-    if node.supports_row_kind:
-        hashes += _numbers(array.field(0), np.int32) * np.int32(31)
+    hashes += _numbers(array.field(0), np.int32) * np.int32(31)
     return hashes
+
+
+def _array_hash(array: pa.Array, node: t.DataType) -> Hashes:
+    """What a field adds to its row's hash up to Flink 1.10, as an element to ``Arrays.deepHashCode``."""
+    match node:
+        case t.Scalar(name="bytes"):
+            data, offsets = _binary(array)
+            return _masked(_folded(data.view(np.int8).astype(np.int32), offsets, 1, 31), array)
+        case t.ListType() if node.flavour == "array":
+            elements, offsets = _elements(array)
+            return _masked(_folded(_array_hash(elements, node.element), offsets, 1, 31), array)
+        case t.NullableType():
+            return _array_hash(array, node.inner)
+    return _hash(array, node)
 
 
 def _row_data(array: pa.Array, node: t.RowDataType) -> Hashes:

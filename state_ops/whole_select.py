@@ -284,7 +284,8 @@ class WholeSelects:
 
 
 def _check_hashes(state: KeyedState, before: EntryBatch) -> None:
-    """Raise PlanError where the job's Rows hash by the names of their fields: nobody else can place new ones."""
+    """Raise PlanError where the job's Rows hash by the names of their fields, or as those of Flink 1.11: nobody else
+    can place new ones."""
     table = state.table
     key = table.type.key
     if stability(key) is not None or not may_have_names(key) or not len(before):
@@ -292,7 +293,7 @@ def _check_hashes(state: KeyedState, before: EntryBatch) -> None:
     elsewhere = np.flatnonzero(table.key_groups(table.keys(before)) != before.key_groups)
     if len(elsewhere):
         raise PlanError(
-            "keys of the state are rows with named fields, which hash by the names that no snapshot has",
+            "keys of the state are rows with named fields, which hash by the names that no snapshot has (or of 1.11)",
             where=Where(
                 operator=state.operator.label,
                 state=state.name,

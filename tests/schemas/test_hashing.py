@@ -6,6 +6,7 @@ import datetime as dt
 import decimal
 import math
 import struct
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from statelift.schemas import types as t
 from statelift.schemas.codec import shapes
 from statelift.schemas.errors import EncodeError
-from statelift.schemas.hashing import binary_row_hash, java_hash, key_groups, stability
+from statelift.schemas.hashing import binary_row_hash, java_hash, key_groups, may_have_names, stability
 from statelift.schemas.type_syntax import parse_type
 
 
@@ -147,6 +148,42 @@ def test_positional_rows() -> None:
 
 def test_the_kind_of_a_row_counts_31_times() -> None:
     assert hash_of({"__kind": 3, "f0": "a"}, t.RowType(fields=fields(STRING))) == 159 + 3 * 31
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "group"),
+    [
+        ("f0: short", {"f0": -32768}, 2171),
+        ("f0: short", {"f0": 0}, 2683),
+        ("f0: short", {"f0": 2}, 1693),
+        ("f0: boolean_value, f1: long_value, f2: int", {"f0": False, "f1": 0, "f2": 1}, 2878),
+        ("f0: boolean_value, f1: long_value, f2: int", {"f0": None, "f1": None, "f2": None}, 3639),
+    ],
+)
+def test_rows_of_old_hash_as_their_arrays_do(text: str, row: dict[str, Any], group: int) -> None:
+    """Key groups of 4096 that Flink 1.8.3 gave its rows, which have no kind."""
+    node = parse_type(f"row[supports_row_kind=false] {{{text}}}")
+    array = pa.array([row], shapes.compile_type(node).shape.arrow_type)
+    hashes = java_hash(array, node)
+    assert hashes is not None
+    assert key_groups(hashes, 4096).tolist() == [group]
+    assert not may_have_names(node)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("array<int>", None),
+        ("array[class_name=a.B]<bytes>", None),
+        ("list<long>", None),
+        ("list<bytes>", "identity"),
+        ("tuple<array<int>>", "identity"),
+    ],
+)
+def test_arrays_of_old_rows(text: str, reason: str | None) -> None:
+    """``Arrays.deepHashCode`` looks into arrays, but not into what else holds one."""
+    found = stability(parse_type(f"row[supports_row_kind=false] {{f0: {text}}}"))
+    assert (found is None) == (reason is None)
 
 
 def test_binary_rows() -> None:
