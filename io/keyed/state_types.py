@@ -81,7 +81,8 @@ def keyed_state_type(
         elif isinstance(inner, t.MapType):
             map_key, inner = inner.key, inner.value
         else:
-            map_key = _missing("user key")
+            # A map's snapshot with one inside that is not known tells nothing of the keys either.
+            map_key = inner if isinstance(inner, t.OpaqueType) else _missing("user key")
     elif kind == "map":
         map_key = type_of(meta.user_key_serializer) if meta.user_key_serializer else _missing("user key")
     return KeyedStateType(
