@@ -29,6 +29,7 @@ key group of a key of that type can be computed. All of them are read, and value
 Flink writes. Examples stand for the parameters: `int` and `string` for any element, `com.acme.P` for any class.
 
 This page is made from the code (`python tests/schemas/types_page.py > docs/types.md`), and a test holds it to that.
+How fast values of each kind are read and written: [benchmarks](../benchmarks/README.md#values).
 
 Parts of other types are null where Flink marks them so: POJO and row fields, map values, elements of sets and of object
 arrays. A value of a type that is not decoded is `binary`, carried as it is, and a value that holds one is `binary` as a
