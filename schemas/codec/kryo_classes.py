@@ -7,11 +7,15 @@ UNKNOWN, VARINT, BYTE, TWO, FOUR, EIGHT = range(6)
 (
     STRING, COLLECTION, IMMUTABLE, AS_LIST, SORTED_SET, MAP, SORTED_MAP, EMPTY, ONE, PAIR, BITS, UUID, DATE, STAMP,
     BIG_INTEGER, BIG_DECIMAL, BYTES, VARINTS, TWOS, FOURS, EIGHTS, STRINGS, OBJECTS, INSTANT, DURATION, LOCAL_DATE,
-    LOCAL_TIME, LOCAL_DATE_TIME, PATTERN, ADDRESS, LOCALE,
-) = range(6, 37)  # fmt: skip
+    LOCAL_TIME, LOCAL_DATE_TIME, PATTERN, ADDRESS, LOCALE, NUMBER, TWO_NUMBERS, THREE_NUMBERS, OPTIONAL_INT,
+    OPTIONAL_LONG, OPTIONAL_DOUBLE, ZONE_OFFSET, ZONE_REGION, OFFSET_TIME, OFFSET_DATE_TIME, ZONED_DATE_TIME, CALENDAR,
+    URL,
+) = range(6, 50)  # fmt: skip
+LAST_BODY = URL
 
 _U = "java.util."
 _C = "java.util.concurrent."
+_T = "java.time."
 _I = "java.util.ImmutableCollections$"
 CLASSES: dict[str, int] = {
     "java.lang.Integer": VARINT, "java.lang.Long": VARINT, "java.lang.Boolean": BYTE, "java.lang.Byte": BYTE,
@@ -35,7 +39,13 @@ CLASSES: dict[str, int] = {
     "[Ljava.lang.Object;": OBJECTS, "java.time.Instant": INSTANT, "java.time.Duration": DURATION,
     "java.time.LocalDate": LOCAL_DATE, "java.time.LocalTime": LOCAL_TIME,
     "java.time.LocalDateTime": LOCAL_DATE_TIME, _U + "regex.Pattern": PATTERN,
-    "java.net.InetSocketAddress": ADDRESS, _U + "Locale": LOCALE,
+    "java.net.InetSocketAddress": ADDRESS, _U + "Locale": LOCALE, "[Z": BYTES, "java.lang.StringBuffer": STRING,
+    **{_C + "atomic.Atomic" + name: NUMBER for name in ("Integer", "Long", "Boolean")},
+    _T + "Year": NUMBER, _T + "YearMonth": TWO_NUMBERS, _T + "MonthDay": TWO_NUMBERS, _T + "Period": THREE_NUMBERS,
+    _U + "OptionalInt": OPTIONAL_INT, _U + "OptionalLong": OPTIONAL_LONG, _U + "OptionalDouble": OPTIONAL_DOUBLE,
+    _T + "ZoneOffset": ZONE_OFFSET, _T + "ZoneRegion": ZONE_REGION, _T + "OffsetTime": OFFSET_TIME,
+    _T + "OffsetDateTime": OFFSET_DATE_TIME, _T + "ZonedDateTime": ZONED_DATE_TIME,
+    "sun.util.calendar.ZoneInfo": STRING, _U + "GregorianCalendar": CALENDAR, "java.net.URL": URL,
 }  # fmt: skip
 """Classes whose bodies are known, by name."""
 

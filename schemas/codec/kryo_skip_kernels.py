@@ -32,12 +32,15 @@ from .kryo_classes import (
     FOURS,
     IMMUTABLE,
     INSTANT,
+    LAST_BODY,
     LOCAL_DATE,
     LOCAL_DATE_TIME,
     LOCAL_TIME,
     LOCALE,
     MAP,
     OBJECTS,
+    OFFSET_DATE_TIME,
+    OFFSET_TIME,
     ONE,
     PAIR,
     PATTERN,
@@ -52,7 +55,10 @@ from .kryo_classes import (
     UUID,
     VARINT,
     VARINTS,
+    ZONE_OFFSET,
+    ZONED_DATE_TIME,
 )
+from .kryo_flat_kernels import by_parts, java_locale, local_time, string
 from .kryo_number_kernels import flagged, varlong
 from .memory import get_1, set_word
 from .ops import BAD_KRYO, BAD_LENGTH, CLASS_AT, DEEP, SHORT
@@ -66,38 +72,18 @@ _text = np.frombuffer(b"".join(_encoded), np.uint8)
 _starts = np.concatenate([[0], np.cumsum([len(name) for name in _encoded])]).astype(np.int64)
 _kinds = np.array(list(CLASSES.values()), np.int64)
 
+# The objects in an object of Kryo 2's, the last first; -1 is one behind its class.
+_objects = np.zeros((LAST_BODY + 1, 3), np.int8)
+_objects[LOCAL_DATE_TIME, :2] = LOCAL_TIME, LOCAL_DATE
+_objects[OFFSET_TIME, :2] = LOCAL_TIME, ZONE_OFFSET
+_objects[OFFSET_DATE_TIME, :2] = ZONE_OFFSET, LOCAL_DATE_TIME
+_objects[ZONED_DATE_TIME] = -1, ZONE_OFFSET, LOCAL_DATE_TIME
+
 # What a frame still has to read, ``n`` times: objects with their class, objects of one class, a body, the elements
 # of a Kryo 5 collection.
 _CLASS_OBJECT, _OBJECT, _OBJECT_OR_NULL, _BODY, _ELEMENTS = range(5)
 _DEPTH = 96
 _NAMES = 64
-
-
-@njit(**PART_OF_KERNEL)
-def _string(buf, pos, end):
-    """(next position, start, length) of a string; the length is -1 where it is not plain ASCII. Position -1: short."""
-    if pos >= end:
-        return np.int64(-1), pos, pos
-    start = pos
-    if get_1(buf, pos) < 0x80:
-        while pos < end and get_1(buf, pos) < 0x80:
-            pos += 1
-        return (pos + 1 if pos < end else np.int64(-1)), start, pos + 1 - start
-    n, pos = flagged(buf, pos, end)
-    if pos < 0:
-        return np.int64(-1), start, start
-    start = pos
-    ascii_only = True
-    for _ in range(n - 1):
-        if pos >= end:
-            return np.int64(-1), start, start
-        byte = get_1(buf, pos)
-        if byte >= 0x80:
-            ascii_only = False
-        pos += 1 if byte < 0x80 else 2 if byte < 0xE0 else 3
-    if pos > end:
-        return np.int64(-1), start, start
-    return pos, start, (pos - start if ascii_only else np.int64(-1))
 
 
 @njit(**PART_OF_KERNEL)
@@ -138,24 +124,12 @@ def _class(buf, pos, end, pool, first, count, names, seen):
         return p, names[number], seen
     if number > seen or seen >= _NAMES:
         return np.int64(-BAD_KRYO), np.int64(0), seen
-    p, start, length = _string(buf, p, end)
+    p, start, length = string(buf, p, end)
     if p < 0:
         return np.int64(-SHORT), np.int64(0), seen
     kind = _kind_of_name(buf, start, length) if length > 0 else np.int64(UNKNOWN)
     names[seen] = kind
     return p, kind, seen + 1
-
-
-@njit(**PART_OF_KERNEL)
-def _local_time(buf, pos, end):
-    """Kryo 5: hour, minute, second, nanoseconds, cut off where the rest is zero: the last part is inverted."""
-    for _ in range(3):
-        if pos >= end:
-            return np.int64(-1)
-        pos += 1
-        if get_1(buf, pos - 1) >= 0x80:
-            return pos
-    return take_varint(buf, pos, end)[1]
 
 
 @njit(**PART_OF_KERNEL)
@@ -165,14 +139,14 @@ def _flat(buf, pos, end, kind, five):
     if kind == VARINT or kind == DATE:
         return varlong(buf, pos, end)[1]
     if kind == STRING or kind == PATTERN or kind == ADDRESS:
-        p = _string(buf, pos, end)[0]
+        p = string(buf, pos, end)[0]
         if p >= 0 and (kind == ADDRESS or (kind == PATTERN and five)):
             p = take_varint(buf, p, end)[1]
         return p
-    if kind == LOCALE and five:
-        for _ in range(3):
-            pos = _string(buf, pos, end)[0] if pos >= 0 else pos
-        return pos
+    if kind == LOCALE and not five:
+        return java_locale(buf, pos, end)
+    if kind >= LOCALE:
+        return by_parts(buf, pos, end, kind, five)
     if kind == BITS:
         n, pos = take_varint(buf, pos, end)
         n *= 8
@@ -201,11 +175,11 @@ def _flat(buf, pos, end, kind, five):
         if five:
             pos = take_varint(buf, pos, end)[1]
             pos = pos + 2 if pos >= 0 and pos + 2 <= end else np.int64(-1)
-            return _local_time(buf, pos, end) if kind == LOCAL_DATE_TIME and pos >= 0 else pos
+            return local_time(buf, pos, end) if kind == LOCAL_DATE_TIME and pos >= 0 else pos
         return take_varint(buf, pos + 4, end)[1] if pos + 4 <= end else np.int64(-1)
     elif kind == LOCAL_TIME:
         if five:
-            return _local_time(buf, pos, end)
+            return local_time(buf, pos, end)
         pos = take_varint(buf, pos + 2, end)[1] if pos + 2 <= end else np.int64(-1)
         n = np.int64(1)
     elif kind == BYTE or kind == TWO or kind == FOUR or kind == EIGHT:
@@ -266,7 +240,7 @@ def skip_kryo(buf, pos, end, five, pool, first, count, stack):
                 return pos
             if kind < 0:
                 continue
-        if kind == UNKNOWN or kind > LOCALE:
+        if kind == UNKNOWN or kind > LAST_BODY:
             set_word(stack, np.int64(CLASS_AT), place)
             return np.int64(-BAD_KRYO)
         if task != _BODY and kind > EIGHT:
@@ -287,7 +261,7 @@ def skip_kryo(buf, pos, end, five, pool, first, count, stack):
         if after >= 0:
             pos = after
             continue
-        if depth + 2 > _DEPTH:
+        if depth + 3 > _DEPTH:
             return np.int64(-DEEP)
         n = np.int64(1)
         flag = np.int64(0)
@@ -313,10 +287,12 @@ def skip_kryo(buf, pos, end, five, pool, first, count, stack):
             n -= 1
         elif kind == PAIR:
             n = np.int64(2)
-        elif kind == LOCAL_DATE_TIME:
-            todo[depth], left[depth], kinds[depth] = _OBJECT, 1, LOCAL_TIME
-            todo[depth + 1], left[depth + 1], kinds[depth + 1] = _OBJECT, 1, LOCAL_DATE
-            depth += 2
+        elif _objects[kind, 0]:
+            for i in range(3):
+                part = np.int64(_objects[kind, i])
+                if part:
+                    todo[depth], left[depth], kinds[depth] = (_OBJECT if part > 0 else _CLASS_OBJECT), 1, part
+                    depth += 1
             continue
         elif kind != ONE:
             set_word(stack, np.int64(CLASS_AT), place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
@@ -72,6 +73,29 @@ def test_the_end_of_a_value_is_found(kryo: Version, raw: str, registered: tuple[
     decoded = codec(kryo, registered).decode_column(column)
     assert decoded.to_pylist() == [{"kryo": value, "behind": 7}]
     assert codec(kryo, registered).encode(decoded).equals(column)
+
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "kryo_jdk.tsv"
+LINES = [line.split("\t") for line in GOLDEN.read_text().splitlines()]
+CLASSES = sorted({line[2] for line in LINES})
+
+
+@pytest.mark.parametrize("version", ["1.20.5", "2.3.0"])
+@pytest.mark.parametrize("class_name", CLASSES)
+def test_jdk_classes_are_stepped_over_as_flink_wrote_them(version: str, class_name: str) -> None:
+    """``tests/golden/KryoJdk.java``: by themselves, and in a list: twice the same one, and another."""
+    lines = [line for line in LINES if line[0] == version and line[2] == class_name]
+    assert {line[1] for line in lines} == {"top", "list"}
+    for _, how, _, raw in lines:
+        value = bytes.fromhex(raw)
+        column = pa.array([value + b"\0\0\0\7"], pa.large_binary())
+        one = codec(5 if version == "2.3.0" else 2, LIST if how == "list" else (class_name,))
+        decoded = one.decode_column(column)
+        assert decoded.to_pylist() == [{"kryo": value, "behind": 7}]
+        assert one.encode(decoded).equals(column)
+        for end in range(len(value)):
+            with pytest.raises(DecodeError):
+                one.decode_column(pa.array([value[:end]], pa.large_binary()))
 
 
 @pytest.mark.parametrize("raw", ["01 00" + name("com.acme.Order") + "01 02", "58 01", "0c 01"])
