@@ -7,7 +7,7 @@ from typing import Literal
 
 from . import types as t
 from .codec.kryo_classes import CLASSES, COLLECTION, DEFAULT_IDS, MAP, SORTED_MAP, SORTED_SET
-from .codec.kryo_shapes import LEAVES, leaf_type
+from .codec.kryo_leaves import LEAVES, leaf_type
 from .declared import Declared
 from .snapshots import KryoSnapshot
 from .tree import rebuilt
@@ -18,7 +18,7 @@ _INTERFACES = {
     *(f"java.util.{name}" for name in (
         "Collection", "List", "AbstractList", "Set", "SortedSet", "NavigableSet", "Map", "SortedMap",
         "NavigableMap", "Queue", "Deque")),
-    "java.util.concurrent.ConcurrentMap",
+    "java.util.concurrent.ConcurrentMap", "java.time.ZoneId", "java.util.Calendar", "java.util.TimeZone",
 }  # fmt: skip
 
 
@@ -37,6 +37,7 @@ _USUAL: dict[str, t.DataType] = {
     ),
     **{leaf.class_name: leaf_type(name) for name, leaf in LEAVES.items()},
 }
+_ONLY_5 = {leaf.class_name for leaf in LEAVES.values() if leaf.only_5}
 
 
 def type_of_kryo(
@@ -55,7 +56,7 @@ def type_of_kryo(
         shape = declared.as_kryo(shape)
     elif name in declared.classes and not declared.classes[name].opaque:
         shape = declared.kryo(name)
-    elif name in _USUAL:
+    elif name in _USUAL and not (kryo == 2 and name in _ONLY_5):
         shape = _USUAL[name]
     elif name in CLASSES:
         shape = _collection(name)

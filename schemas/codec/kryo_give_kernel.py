@@ -82,6 +82,8 @@ def give(code, pool, row, forced, nulls, five, plain, pos, end, out, state):
     if null:
         return pos if mode != k.PRIMITIVE else np.int64(-NULL)
     if kind <= k.LAST_LEAF:
+        if kind == k.LOCAL_DATE_TIME and not five:
+            state[k.REFS] += 2  # its date and its time
         return give_leaf(kind, five, plain, pos, end, out, state)
     if kind == k.CLASS:
         for i in range(word(code, body + 1)):

@@ -12,6 +12,7 @@ from numba import njit
 from . import kryo_ops as k
 from .kernel_options import PART_OF_KERNEL
 from .kryo_array_kernels import give_array, give_big, give_bit_set, take_array, take_big, take_bit_set
+from .kryo_jdk_kernels import give_jdk, take_jdk
 from .kryo_number_kernels import put, put_fixed, put_long, put_units, swapped, unzigzag, varlong, zigzag
 from .kryo_text_kernels import give_string, give_uuid, take_string, take_uuid
 from .kryo_time_kernels import (
@@ -68,7 +69,22 @@ def take_leaf(kind, five, buf, pos, end, out, state):
         return take_date(five, buf, pos, end, out, state)
     if kind == k.LOCAL_TIME:
         return take_time(five, buf, pos, end, out, state)
-    return take_date_time(five, buf, pos, end, out, state)
+    if kind == k.LOCAL_DATE_TIME:
+        return take_date_time(five, buf, pos, end, out, state)
+    if kind < k.OFFSET_DATE_TIME:
+        return take_jdk(kind, five, buf, pos, end, out, state)
+    if kind == k.LOCALE:
+        for _ in range(3):
+            pos = take_string(buf, pos, end, out, state)
+            if pos < 0:
+                return pos
+        return pos
+    pos = take_date_time(five, buf, pos, end, out, state)
+    if pos < 0:
+        return pos
+    if kind == k.ZONED_DATE_TIME:
+        return take_string(buf, pos, end, out, state)
+    return take_jdk(k.ZONE_OFFSET, five, buf, pos, end, out, state)
 
 
 @njit(**PART_OF_KERNEL)
@@ -107,4 +123,19 @@ def give_leaf(kind, five, plain, pos, end, out, state):
         return give_date(five, plain, pos, out, state)
     if kind == k.LOCAL_TIME:
         return give_time(five, plain, pos, out, state)
-    return give_date_time(five, plain, pos, out, state)
+    if kind == k.LOCAL_DATE_TIME:
+        return give_date_time(five, plain, pos, out, state)
+    if kind < k.OFFSET_DATE_TIME:
+        return give_jdk(kind, five, plain, pos, out, state)
+    if kind == k.LOCALE:
+        for _ in range(3):
+            pos = give_string(five, plain, pos, end, out, state)
+            if pos < 0:
+                return pos
+        return pos
+    pos = give_date_time(five, plain, pos, out, state)
+    if pos < 0:
+        return pos
+    if kind == k.ZONED_DATE_TIME:
+        return give_string(five, plain, pos, end, out, state)
+    return give_jdk(k.ZONE_OFFSET, five, plain, pos, out, state)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -11,6 +10,7 @@ from .. import types as t
 from ..errors import PlanError
 from . import kryo_ops as k
 from .kryo_classes import CLASSES, COLLECTION, DEFAULT_IDS, FIRST_ID, MAP, SORTED_MAP, SORTED_SET
+from .kryo_leaves import BOXED, leaf_of
 
 if TYPE_CHECKING:
     from .shapes import Builder
@@ -19,82 +19,12 @@ if TYPE_CHECKING:
 Place = Literal["top", "field", "typed", "tagged"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leaf:
-    """A class without other objects in it: its name, its body, whether it is final, what it is in plain bytes."""
-
-    class_name: str
-    body: int
-    final: bool = True
-    referenced: bool = True
-    plain: t.DataType
-
-
-def _leaf(
-    class_name: str, body: int, plain: t.DataType, *, final: bool = True, referenced: bool = True
-) -> Leaf:
-    return Leaf(class_name=class_name, body=body, plain=plain, final=final, referenced=referenced)
-
-
-def _boxed(name: str, body: int, scalar: t.ScalarName) -> Leaf:
-    return _leaf(f"java.lang.{name}", body, t.scalar(scalar), referenced=False)
-
-
-_TEXT = t.scalar("string_value")
-_MOMENT = t.TupleType(
-    class_name="java.time.Duration",
-    fields=(t.Field(name="seconds", type=t.scalar("long")), t.Field(name="nanos", type=t.scalar("int"))),
-)
-_BITS = t.ListType(element=t.scalar("int"), flavour="array")
-
-#: Java's primitives and their boxes, in the order in which ``object`` offers them.
-BOXED: dict[str, Leaf] = {
-    "boolean": _boxed("Boolean", k.BOOLEAN, "boolean"),
-    "byte": _boxed("Byte", k.BYTE, "byte"),
-    "short": _boxed("Short", k.SHORT, "short"),
-    "int": _boxed("Integer", k.INT, "int"),
-    "long": _boxed("Long", k.LONG, "long"),
-    "float": _boxed("Float", k.FLOAT, "float"),
-    "double": _boxed("Double", k.DOUBLE, "double"),
-    "char": _boxed("Character", k.SHORT, "char"),
-}
-LEAVES: dict[str, Leaf] = {
-    **BOXED,
-    "string": _leaf("java.lang.String", k.STRING, _TEXT),
-    "bytes": _leaf("[B", k.BYTES, t.scalar("bytes")),
-    "uuid": _leaf("java.util.UUID", k.UUID, _TEXT),
-    "uri": _leaf("java.net.URI", k.STRING, _TEXT),
-    "bit_set": _leaf("java.util.BitSet", k.BIT_SET, _BITS, final=False),
-    "big_integer": _leaf("java.math.BigInteger", k.BIG_INTEGER, t.scalar("big_integer"), final=False),
-    "big_decimal": _leaf("java.math.BigDecimal", k.BIG_DECIMAL, t.scalar("big_decimal"), final=False),
-    "date": _leaf("java.util.Date", k.DATE, t.scalar("date"), final=False),
-    "sql_date": _leaf("java.sql.Date", k.DATE, t.scalar("sql_date"), final=False),
-    "sql_time": _leaf("java.sql.Time", k.DATE, t.scalar("sql_time"), final=False),
-    "sql_timestamp": _leaf("java.sql.Timestamp", k.STAMP, t.scalar("sql_timestamp"), final=False),
-    "instant": _leaf("java.time.Instant", k.INSTANT, t.scalar("instant")),
-    "duration": _leaf("java.time.Duration", k.DURATION, _MOMENT),
-    "local_date": _leaf("java.time.LocalDate", k.LOCAL_DATE, t.scalar("local_date")),
-    "local_time": _leaf("java.time.LocalTime", k.LOCAL_TIME, t.scalar("local_time")),
-    "local_date_time": _leaf("java.time.LocalDateTime", k.LOCAL_DATE_TIME, t.scalar("local_date_time")),
-}
 _ARRAYS = {
     "boolean": ("[Z", k.ONES), "short": ("[S", k.TWOS), "char": ("[C", k.TWOS), "int": ("[I", k.INTS),
     "long": ("[J", k.LONGS), "float": ("[F", k.FOURS), "double": ("[D", k.EIGHTS),
 }  # fmt: skip
 _USUAL = {"list": "java.util.ArrayList", "set": "java.util.HashSet", "map": "java.util.HashMap"}
 _OBJECT = (*BOXED, "string")
-
-
-def leaf_of(node: t.DataType) -> Leaf | None:
-    name = node.name if isinstance(node, t.Scalar | t.JavaType) else ""
-    return LEAVES.get(name)
-
-
-def leaf_type(name: str) -> t.DataType:
-    """The type of this name in :data:`LEAVES`."""
-    if name in typing.get_args(t.JavaName):
-        return t.JavaType(name=name)  # type: ignore[arg-type]
-    return t.scalar(name)  # type: ignore[arg-type]
 
 
 def class_of(node: t.DataType) -> str:
@@ -250,6 +180,10 @@ class ShapeRows:
         tag = self._tag(name)
         raw = b"" if tag > 0 else kryo_name(name, self.node.kryo)
         leaf = leaf_of(node)
+        if leaf is not None and leaf.only_5 and self.node.kryo == 2:
+            raise PlanError(
+                f"{name} is not read as Kryo 2 (Flink 1.x) writes it; leave what holds it undeclared"
+            )
         referenced = leaf.referenced if leaf else not (isinstance(node, t.EnumType) and self.node.kryo == 5)
         number = self.numbers.setdefault(name, len(self.numbers))
         start = self.builder.constant(raw)
@@ -264,6 +198,12 @@ class ShapeRows:
     def _body(self, node: t.DataType, place: Place) -> int:
         (row,) = self._reserve(1)
         leaf = leaf_of(node)
+        if leaf is not None and leaf.fields and self.node.kryo == 2:
+            places = self._reserve(len(leaf.fields))
+            self._fill(row, k.CLASS, len(leaf.fields), places.start)
+            for at, one in zip(places, leaf.fields, strict=True):
+                self._place(at, one, "field", 0)
+            return row
         if leaf is not None:
             self._fill(row, leaf.body)
             return row

@@ -51,6 +51,16 @@ def take_enum(constants, buf, pos, end, out, state):
     return pos if put(out, state, n - 1, 4) else _FULL
 
 
+@njit(**PART_OF_KERNEL)
+def _number_parts(state):
+    """The date and the time in a LocalDateTime of Kryo 2 are objects of their own, that are not read twice."""
+    for _ in range(2):
+        number = state[k.REFS]
+        if k.OBJECTS_AT + 2 * number + 1 < state.size:
+            state[k.OBJECTS_AT + 2 * number + 1] = -1
+        state[k.REFS] = number + 1
+
+
 @kernel(WALK, **KERNEL)
 def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state):
     """What stands at the place ``row``: the next position, or minus the reason.
@@ -115,6 +125,8 @@ def take(code, pool, row, forced, nulls, five, buf, pos, end, out, state):
             stop = take_enum(word(code, body + 1), buf, start, end, out, state)
         else:
             stop = take_leaf(kind, five, buf, start, end, out, state)
+            if kind == k.LOCAL_DATE_TIME and not five and meant < 0:
+                _number_parts(state)
         return pos if meant >= 0 and stop >= 0 else stop
     if kind == k.CLASS:
         for i in range(word(code, body + 1)):

@@ -8,7 +8,12 @@ from typing import Literal
 from ..type_text import braced, options, quoted
 from .base import DataType, Field
 
-JavaName = Literal["object", "uuid", "bit_set", "duration", "uri"]
+JavaName = Literal[
+    "object", "uuid", "bit_set", "duration", "uri", "currency", "atomic_boolean",
+    "atomic_int", "atomic_long", "year", "year_month", "month_day", "period", "optional_int", "optional_long",
+    "optional_double", "zone_offset", "zone_region", "offset_date_time",
+    "zoned_date_time", "locale", "url",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

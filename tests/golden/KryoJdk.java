@@ -42,6 +42,11 @@ public class KryoJdk {
     print(new StringBuffer("abcü"), new StringBuffer("x"));
     print(new GregorianCalendar(TimeZone.getTimeZone("Europe/Berlin"), Locale.GERMANY), new GregorianCalendar(TimeZone.getTimeZone("UTC"), Locale.US));
     print(TimeZone.getTimeZone("Europe/Berlin"), TimeZone.getTimeZone("UTC"));
+    LocalDateTime time = LocalDateTime.of(1969, 1, 1, 13, 0);
+    String again = new String("b");
+    // The date and the time in a LocalDateTime of Kryo 2 are counted, too.
+    line("strings", time, new ArrayList<>(Arrays.asList(time, new String("a"), again, new String("c"), new String("d"), again)));
+    line("enums", time, new ArrayList<>(Arrays.asList(time, DayOfWeek.MONDAY, DayOfWeek.TUESDAY, DayOfWeek.MONDAY)));
     print(new boolean[] {true, false, true}, new boolean[] {});
   }
 

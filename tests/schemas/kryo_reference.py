@@ -26,8 +26,11 @@ OTHERS = {
     "string": ("java.lang.String", 1), "bit_set": ("java.util.BitSet", 74), "uuid": ("java.util.UUID", 82),
     "bytes": ("[B", None), "big_integer": ("java.math.BigInteger", None),
     "big_decimal": ("java.math.BigDecimal", None), "date": ("java.util.Date", None),
+    "atomic_int": ("java.util.concurrent.atomic.AtomicInteger", None), "year": ("java.time.Year", None),
+    "period": ("java.time.Period", None), "optional_long": ("java.util.OptionalLong", None),
+    "zone_offset": ("java.time.ZoneOffset", None),
 }  # fmt: skip
-FINAL = {*BOXES, "string", "uuid", "bytes"}
+FINAL = {*BOXES, "string", "uuid", "bytes", "year", "period", "optional_long", "zone_offset"}
 OBJECT = ("boolean", "byte", "short", "int", "long", "float", "double", "char", "string")
 USUAL = {"list": "java.util.ArrayList", "set": "java.util.HashSet", "map": "java.util.HashMap"}
 SORTED = {"java.util.TreeMap", "java.util.TreeSet"}
@@ -258,7 +261,26 @@ class Kryo:
                 if self.five:
                     return struct.pack("<qq", most, least)
                 return varlong(zigzag(most)) + varlong(zigzag(least))
+            case "atomic_int":
+                return varlong(zigzag(value))
+            case "year":
+                return self.number(value)
+            case "period":
+                parts = [self.number(value[part]) for part in ("years", "months", "days")]
+                return b"".join(parts if self.five else parts[::-1])
+            case "optional_long":
+                number = value["value"]
+                if self.five:
+                    return b"\0" if number is None else b"\1" + struct.pack("<q", number)
+                return bytes([number is not None]) + varlong(zigzag(number or 0))
+            case "zone_offset":
+                if not self.five:
+                    return varlong(zigzag(value))
+                return struct.pack("<bi", 127, value) if value % 900 else struct.pack("b", value // 900)
         raise AssertionError(name)
+
+    def number(self, value: int) -> bytes:
+        return varint(value & 0xFFFFFFFF if self.five else zigzag(value))
 
 
 def encode(node: t.KryoType, value: Any) -> bytes:

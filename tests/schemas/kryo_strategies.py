@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 from statelift.schemas import types as t
+from statelift.schemas.codec.kryo_leaves import leaf_type
 
 from .codec_strategies import SCALARS, enums
 from .kryo_reference import BOXES, choices, name_of
@@ -22,14 +23,15 @@ LEAVES: dict[str, st.SearchStrategy[Any]] = {
     "big_integer": _BIG,
     "big_decimal": st.fixed_dictionaries({"unscaled": _BIG, "scale": SCALARS["int"]}),
     "date": st.integers(-(2**62), 2**62),
+    "atomic_int": SCALARS["int"],
+    "year": st.integers(-999_999_999, 999_999_999),
+    "period": st.fixed_dictionaries(dict.fromkeys(("years", "months", "days"), SCALARS["int"])),
+    "optional_long": st.fixed_dictionaries({"value": st.none() | SCALARS["long"]}),
+    "zone_offset": st.integers(-64_800, 64_800) | st.integers(-72, 72).map(lambda n: n * 900),
 }
 
 
-def _leaf(name: str) -> t.DataType:
-    return t.JavaType(name=name) if name in ("uuid", "bit_set") else t.scalar(name)  # type: ignore[arg-type]
-
-
-_leaves = st.sampled_from(sorted(LEAVES)).map(_leaf)
+_leaves = st.sampled_from(sorted(LEAVES)).map(leaf_type)
 _arrays = st.sampled_from(["int", "long", "string"]).map(
     lambda name: t.ListType(element=t.scalar(name), flavour="array")  # type: ignore[arg-type]
 )

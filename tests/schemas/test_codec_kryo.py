@@ -76,7 +76,11 @@ def test_the_end_of_a_value_is_found(kryo: Version, raw: str, registered: tuple[
 
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "kryo_jdk.tsv"
-LINES = [line.split("\t") for line in GOLDEN.read_text().splitlines()]
+LINES = [
+    line
+    for line in (text.split("\t") for text in GOLDEN.read_text().splitlines())
+    if line[1] in ("top", "list")
+]
 CLASSES = sorted({line[2] for line in LINES})
 
 

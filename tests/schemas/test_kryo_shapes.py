@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from statelift.schemas import types as t
 from statelift.schemas.codec import ops
 from statelift.schemas.codec.codec import Codec, DecodeError
-from statelift.schemas.codec.kryo_shapes import BOXED
+from statelift.schemas.codec.kryo_leaves import BOXED
 from statelift.schemas.codec.shapes import compile_type
 from statelift.schemas.errors import EncodeError, PlanError
 from statelift.schemas.from_kryo import in_key

@@ -7,7 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 from statelift.schemas import types as t
-from statelift.schemas.codec.kryo_shapes import alternatives, leaf_of
+from statelift.schemas.codec.kryo_leaves import leaf_of
+from statelift.schemas.codec.kryo_shapes import alternatives
 
 Json = Any
 Column = Callable[[t.DataType, pa.Array], list[Json]]
