@@ -53,8 +53,16 @@ def take_leaf(kind, five, buf, pos, end, out, state):
         if pos + n > end:
             return _SHORT
         return pos + n if put(out, state, swapped(buf, pos, n, five), n) else _FULL
-    if kind == k.STRING:
-        return take_string(buf, pos, end, out, state)
+    if kind == k.LOCAL_DATE_TIME or kind == k.OFFSET_DATE_TIME or kind == k.ZONED_DATE_TIME:
+        pos = take_date_time(five, buf, pos, end, out, state)
+        if pos < 0 or kind == k.LOCAL_DATE_TIME:
+            return pos
+        kind = np.int64(k.ZONE_OFFSET if kind == k.OFFSET_DATE_TIME else k.STRING)
+    if kind == k.STRING or kind == k.LOCALE:
+        for _ in range(3 if kind == k.LOCALE else 1):
+            if pos >= 0:
+                pos = take_string(buf, pos, end, out, state)
+        return pos
     if kind <= k.EIGHTS:
         return take_array(kind, five, buf, pos, end, out, state)
     if kind == k.UUID:
@@ -69,22 +77,7 @@ def take_leaf(kind, five, buf, pos, end, out, state):
         return take_date(five, buf, pos, end, out, state)
     if kind == k.LOCAL_TIME:
         return take_time(five, buf, pos, end, out, state)
-    if kind == k.LOCAL_DATE_TIME:
-        return take_date_time(five, buf, pos, end, out, state)
-    if kind < k.OFFSET_DATE_TIME:
-        return take_jdk(kind, five, buf, pos, end, out, state)
-    if kind == k.LOCALE:
-        for _ in range(3):
-            pos = take_string(buf, pos, end, out, state)
-            if pos < 0:
-                return pos
-        return pos
-    pos = take_date_time(five, buf, pos, end, out, state)
-    if pos < 0:
-        return pos
-    if kind == k.ZONED_DATE_TIME:
-        return take_string(buf, pos, end, out, state)
-    return take_jdk(k.ZONE_OFFSET, five, buf, pos, end, out, state)
+    return take_jdk(kind, five, buf, pos, end, out, state)
 
 
 @njit(**PART_OF_KERNEL)
@@ -107,8 +100,16 @@ def give_leaf(kind, five, plain, pos, end, out, state):
         else:
             done = put_fixed(out, state, value, n, five)
         return pos + n if done else _FULL
-    if kind == k.STRING:
-        return give_string(five, plain, pos, end, out, state)
+    if kind == k.LOCAL_DATE_TIME or kind == k.OFFSET_DATE_TIME or kind == k.ZONED_DATE_TIME:
+        pos = give_date_time(five, plain, pos, out, state)
+        if pos < 0 or kind == k.LOCAL_DATE_TIME:
+            return pos
+        kind = np.int64(k.ZONE_OFFSET if kind == k.OFFSET_DATE_TIME else k.STRING)
+    if kind == k.STRING or kind == k.LOCALE:
+        for _ in range(3 if kind == k.LOCALE else 1):
+            if pos >= 0:
+                pos = give_string(five, plain, pos, end, out, state)
+        return pos
     if kind <= k.EIGHTS:
         return give_array(kind, five, plain, pos, out, state)
     if kind == k.UUID:
@@ -123,19 +124,4 @@ def give_leaf(kind, five, plain, pos, end, out, state):
         return give_date(five, plain, pos, out, state)
     if kind == k.LOCAL_TIME:
         return give_time(five, plain, pos, out, state)
-    if kind == k.LOCAL_DATE_TIME:
-        return give_date_time(five, plain, pos, out, state)
-    if kind < k.OFFSET_DATE_TIME:
-        return give_jdk(kind, five, plain, pos, out, state)
-    if kind == k.LOCALE:
-        for _ in range(3):
-            pos = give_string(five, plain, pos, end, out, state)
-            if pos < 0:
-                return pos
-        return pos
-    pos = give_date_time(five, plain, pos, out, state)
-    if pos < 0:
-        return pos
-    if kind == k.ZONED_DATE_TIME:
-        return give_string(five, plain, pos, end, out, state)
-    return give_jdk(k.ZONE_OFFSET, five, plain, pos, out, state)
+    return give_jdk(kind, five, plain, pos, out, state)
