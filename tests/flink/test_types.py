@@ -51,6 +51,8 @@ TYPES = {
 UNSTABLE_KEYS = {"by-pojo", "by-record", "by-avro"}
 #: The operator whose values no Arrow column holds without wide times, and those that none holds with them.
 UNHELD, HALVES = "unheld", {f"{kind}-halves" for kind in "vlm"}
+#: Types with big numbers, of which 0, 1 and 10 have two forms.
+TWO_FORMS = {"big_integer", "big_decimal", "pojo"}
 #: Flink lists the subclasses that a serializer met as not registered, and then reconfigures it.
 RECONFIGURED = ("registered_subclass", "other_subclass")
 
@@ -167,7 +169,10 @@ def test_what_is_encoded_anew_is_the_same_bytes_and_flink_restores_it_as_is(
     plan_of: PlanOf,
     wide_times: bool,
 ) -> None:
-    """But for null values of maps: behind their flag the heap writes what the user's serializer makes of a null."""
+    """But for null values of maps: behind their flag the heap writes what the user's serializer makes of a null.
+
+    Values of types that Flink writes in two forms keep their bytes where they are as they were, the nulls too.
+    """
     report = FAMILY.encode_all(canonical, tmp_path / "out", format, plan_of, wide_times=wide_times)
     nulls = {
         (uid, name)
@@ -175,11 +180,11 @@ def test_what_is_encoded_anew_is_the_same_bytes_and_flink_restores_it_as_is(
         for name, state in canonical.expected["operators"][uid]["keyed"].items()
         if state["kind"] == "map"
         for entry in state["entries"]
-        if ["null", None] in entry["value"]["$map"]
+        if ["null", None] in entry["value"]["$map"] and name not in TWO_FORMS
     }
     different = {(state.operator, state.name) for state in report.states if state.read != state.written}
     assert different == nulls
-    assert len(nulls) == 12 + 3
+    assert len(nulls) == 9 + 3
     verdicts = FAMILY.restored(flink, canonical.expected, tmp_path / "out", backend)
     assert len(verdicts) > 500
     others = {state for state, verdict in verdicts.items() if verdict != "as is"}
