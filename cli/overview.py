@@ -53,9 +53,8 @@ class Overview:
 def overview(snapshot: Snapshot, uids: Iterable[str], operators: Sequence[OperatorInventory]) -> Overview:
     """``uids`` are the names of operators that were given to try."""
     ids = {operator.meta.operator_id.hex() for operator in snapshot.operators}
-    names = dict.fromkeys(
-        [*uids, *(uid for operator in snapshot.operators[:1] for uid in operator.python.uids)]
-    )
+    declared = (uid for operator in snapshot.operators for uid in operator.python.uids)
+    names = dict.fromkeys([*uids, *declared])
     return Overview(
         url=snapshot.url,
         type=snapshot_type(snapshot.metadata),

@@ -45,9 +45,11 @@ def type_of_avro(schema: str) -> t.DataType:
 
 @dataclass(slots=True)
 class _Schemas:
-    """The named types met so far, by full name; None while one is being read."""
+    """The named types met so far, by full name; None while one is being read. ``again`` are those met within
+    themselves."""
 
     named: dict[str, t.DataType | None] = field(default_factory=dict)
+    again: set[str] = field(default_factory=set)
 
     def type(self, schema: Any, namespace: str, depth: int) -> t.DataType:
         if depth > _MAX_DEPTH:
@@ -76,7 +78,7 @@ class _Schemas:
             return t.scalar(_PRIMITIVES[name])
         for full in (name, f"{namespace}.{name}"):
             if full in self.named:
-                return self.named[full] or t.SpanType(class_name=full, reason=_RECURSIVE)
+                return self.named[full] or self._within_itself(full)
         return _opaque(name, "its schema does not define this name")
 
     def _define(self, schema: dict[str, Any], kind: str, namespace: str, depth: int) -> t.DataType:
@@ -101,9 +103,15 @@ class _Schemas:
                 t.Field(name=str(one.get("name")), type=self.type(one.get("type"), space, depth + 1))
                 for one in parts
             )
-            node = self._closed(full, t.TupleType(class_name=full, fields=fields))
+            node = t.TupleType(class_name=full, fields=fields)
+            if full in self.again:
+                node = self._closed(full, node)
         self.named[full] = node
         return node
+
+    def _within_itself(self, name: str) -> t.DataType:
+        self.again.add(name)
+        return t.SpanType(class_name=name, reason=_RECURSIVE)
 
     def _closed(self, name: str, node: t.TupleType) -> t.DataType:
         """``node``, with itself as the body of those that it holds; in other types that were read within it too."""

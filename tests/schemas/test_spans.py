@@ -96,6 +96,19 @@ def test_records_that_hold_each_other() -> None:
     assert of(schema).encode(values).to_pylist() == [raw]
 
 
+def test_records_that_only_share_others_are_shared() -> None:
+    """Each holds the one before it twice: to go into every one of them would take as long as there are 2^40."""
+    schema: Any = {"type": "record", "name": "R0", "fields": []}
+    for i in range(1, 41):
+        twice = [{"name": "a", "type": schema}, {"name": "b", "type": f"R{i - 1}"}]
+        schema = {"type": "record", "name": f"R{i}", "fields": twice}
+    node = type_of_avro(json.dumps(schema))
+    while node.children():
+        a, b = node.children()
+        assert a is b
+        node = a
+
+
 def test_it_is_named_as_not_decoded() -> None:
     [(path, part)] = t.opaque_parts(type_of_avro(json.dumps(LINKED)), "value")
     assert (path, part.class_name, part.reason) == (
